@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: MIT
+// Every structure of the on-disk format, version 1, with its size asserted. The prose, with a hex dump, is FORMAT.md.
+// All integers are little endian. A file is one FileHeader page, then chunks; a chunk is one ChunkHeader, then
+// records (each with a RecordHeader) or, for array chunks, plain rows of one struct.
+// Not a reader and not a writer: those are viewer/load and agent/signal/sample_writer.
+// Context: any; nothing here allocates.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace varve::format {
+
+/// A byte above 0x7f, CR LF, ^Z and LF: any transfer that mangles text is seen at once.
+inline constexpr uint8_t kMagic[8] = {0x8b, 'V', 'R', 'V', '\r', '\n', 0x1a, '\n'};
+inline constexpr uint16_t kMajor = 1;
+inline constexpr uint16_t kMinor = 0;
+inline constexpr uint16_t kByteOrder = 0x0102;
+inline constexpr uint32_t kPageSize = 4096;
+inline constexpr uint32_t kNoThread = UINT32_MAX;
+
+/// Names of the files in a profile directory. Agent files are HOST-PID-IMAGE.agent.
+inline constexpr char kSessionFile[] = "session";
+inline constexpr char kSymbolsFile[] = "symbols";
+inline constexpr char kObserverFile[] = "observer";
+inline constexpr char kAgentSuffix[] = ".agent";
+
+enum class FileKind : uint16_t { kSession = 1, kAgent = 2, kSymbols = 3, kObserver = 4 };
+
+struct FileHeader {
+  uint8_t magic[8];
+  uint16_t major;
+  uint16_t minor;
+  uint16_t byte_order;
+  uint16_t kind;  // FileKind
+  uint8_t session_id[16];
+  int32_t pid;     // agent files: the process; others: the recorder
+  int32_t ppid;    // its parent when the file was begun
+  uint32_t image;  // agent files: 0 for the first program image of this pid, 1 after its first exec, ...
+  uint32_t checksum;  // header_checksum() of the other 60 bytes
+  uint64_t start_realtime_ns;
+  uint64_t start_monotonic_ns;
+};
+static_assert(sizeof(FileHeader) == 64);
+static_assert(offsetof(FileHeader, checksum) == 44);
+
+/// FNV-1a, 32 bits, over the header with its checksum field taken as zero.
+constexpr uint32_t fnv1a(const uint8_t* bytes, size_t size, uint32_t hash = 2166136261u) {
+  for (size_t i = 0; i < size; ++i) hash = (hash ^ bytes[i]) * 16777619u;
+  return hash;
+}
+inline uint32_t header_checksum(FileHeader header) {
+  header.checksum = 0;
+  return fnv1a(reinterpret_cast<const uint8_t*>(&header), sizeof header);
+}
+
+constexpr uint32_t fourcc(const char (&name)[5]) {
+  return uint32_t(uint8_t(name[0])) | uint32_t(uint8_t(name[1])) << 8 | uint32_t(uint8_t(name[2])) << 16 |
+         uint32_t(uint8_t(name[3])) << 24;
+}
+
+enum class ChunkType : uint32_t {
+  kSchema = fourcc("SCHM"),    // text: records and their fields
+  kControl = fourcc("CTRL"),   // session: one ControlBlock, mapped by every agent
+  kSession = fourcc("SESS"),   // session: kText and kProcessExit records
+  kProcess = fourcc("PROC"),   // agent: kProcess, kCounters, kText records
+  kModules = fourcc("MODS"),   // agent: kModuleLoad, kModuleUnload records
+  kThreads = fourcc("THRD"),   // agent: kThread records of exactly sizeof(ThreadRecord)
+  kSamples = fourcc("SAMP"),   // agent: kThreadSwitch, kSample records
+  kStrings = fourcc("STRG"),   // symbols: array chunk, see symbol_format.h
+};
+
+inline constexpr uint16_t kChunkSealed = 1;  // `checksum` holds; the chunk will not change any more
+inline constexpr uint16_t kChunkArray = 2;   // rows without RecordHeader
+
+/// A reader steps to the next chunk by `capacity`, whatever the type, and trusts no byte beyond `used`.
+struct ChunkHeader {
+  uint32_t type;           // ChunkType
+  uint16_t version;        // of the records of this type
+  uint16_t flags;
+  uint32_t capacity;       // bytes of the whole chunk with this header; a multiple of kPageSize
+  uint32_t used;           // bytes of records after this header; release-stored after each record
+  uint32_t thread;         // kSamples: index of the first thread that wrote here; else kNoThread
+  uint32_t sequence;       // order in which chunks of this file were begun
+  uint64_t first_time_ns;  // CLOCK_MONOTONIC; kSamples: the base of the first time delta
+  uint64_t last_time_ns;
+  uint64_t lost;           // records that had to be dropped after this chunk was full
+  uint64_t checksum;       // XXH64, seed 0, of the `used` bytes, once sealed
+  uint64_t reserved;
+};
+static_assert(sizeof(ChunkHeader) == 64);
+
+enum class RecordKind : uint8_t {
+  kText = 1,          // key NUL value NUL
+  kProcessExit = 2,   // ProcessExitRecord
+  kProcess = 3,       // ProcessRecord, then exe NUL, cwd NUL, then argv joined by NUL, all NUL-terminated
+  kCounters = 4,      // CountersRecord
+  kModuleLoad = 5,    // ModuleLoadRecord, ranges, build id, path NUL
+  kModuleUnload = 6,  // ModuleUnloadRecord
+  kThread = 7,        // ThreadRecord
+  kThreadSwitch = 8,  // ThreadSwitchRecord: the samples that follow belong to another thread
+  kSample = 9,        // varints, see kSample below
+};
+
+/// `size` covers this header and the body, so a reader skips kinds it does not know.
+struct RecordHeader {
+  uint16_t size;
+  uint8_t kind;   // RecordKind
+  uint8_t flags;  // meaning depends on the kind
+};
+static_assert(sizeof(RecordHeader) == 4);
+
+// --- session file -------------------------------------------------------------------------------------------
+
+enum class ControlState : uint32_t { kRecording = 1, kPaused = 2, kStopped = 3 };
+
+inline constexpr uint32_t kControlFollow = 1;  // follow fork and exec
+
+/// Written by the recorder, mapped shared by every agent of the run. It is the agent's only configuration.
+struct ControlBlock {
+  uint32_t state;  // ControlState; the one word the handler loads at each tick
+  uint32_t flags;  // kControlFollow
+  uint64_t interval_ns;
+  uint32_t stack_depth;  // frames
+  uint32_t reserved[11];
+};
+static_assert(sizeof(ControlBlock) == 64);
+/// The control chunk is the first of the session file: header page, chunk header, this block.
+inline constexpr uint64_t kControlOffset = kPageSize + sizeof(ChunkHeader);
+
+/// One process that the recorder reaped, or whose end it was told. Times are the kernel's, with waited-for children.
+struct ProcessExitRecord {
+  RecordHeader header;
+  int32_t pid;
+  int32_t status;  // as of wait4
+  uint32_t reserved;
+  uint64_t user_ns;
+  uint64_t system_ns;
+  uint64_t max_rss_bytes;
+  uint64_t time_ns;  // CLOCK_MONOTONIC
+};
+static_assert(sizeof(ProcessExitRecord) == 48);
+
+// --- agent file ---------------------------------------------------------------------------------------------
+
+struct ProcessRecord {
+  RecordHeader header;
+  uint32_t argc;
+  uint64_t end_time_ns;  // 0 until the image ended in an orderly way (exit or exec)
+  uint64_t end_cpu_ns;   // CLOCK_PROCESS_CPUTIME_ID then
+  uint64_t start_cpu_ns; // CLOCK_PROCESS_CPUTIME_ID when the agent began: kernel exec and dynamic loader
+  uint64_t vdso_base;
+  uint32_t end_kind;     // ImageEnd
+  uint32_t reserved;
+};
+static_assert(sizeof(ProcessRecord) == 48);
+
+enum class ImageEnd : uint32_t { kUnknown = 0, kExit = 1, kExec = 2 };
+
+/// What went wrong or was noticed, counted in place by the agent. New counters go to the end.
+enum class Counter : uint32_t {
+  kFileGrowFailed,       // no space, file size limit: recording ended
+  kMapFailed,            // mmap refused
+  kTimerCreateFailed,    // a thread without a timer: not sampled
+  kThreadsUnsampled,     // threads that could not be given a block or a timer
+  kForeignSignals,       // SIGPROF that was not ours, passed on
+  kNestedTicks,          // a tick inside the handler or a hook's critical section
+  kTicksPaused,          // ticks while the control page said paused or stopped
+  kSamplesLost,          // samples with no room to write them
+  kLostCpuNs,            // their CPU time
+  kRuleCacheMisses,
+  kRuleCacheHits,
+  kExecFailed,           // exec returned; recording went on
+  kModulesLost,          // module records with no room
+  kLastErrno,            // errno of the last failure above (a value, not a count)
+  kPausedCpuNs,          // CPU time between ticks that came while paused
+  kCount
+};
+inline constexpr uint32_t kCounterSlots = 31;
+static_assert(uint32_t(Counter::kCount) <= kCounterSlots);
+
+struct CountersRecord {
+  RecordHeader header;
+  uint32_t count;  // slots that mean something, so that an older reader and a newer one agree
+  uint64_t values[kCounterSlots];
+};
+static_assert(sizeof(CountersRecord) == 256);
+
+/// After this: range_count pairs of uint64 (start, end) of executable mappings, build_id_size bytes, path NUL,
+/// padding to 8.
+struct ModuleLoadRecord {
+  RecordHeader header;
+  uint32_t module;  // index within the file, from 0
+  uint64_t time_ns;
+  uint64_t bias;  // runtime address - ELF virtual address
+  uint64_t start; // lowest and highest runtime address of the PT_LOAD segments
+  uint64_t end;
+  uint32_t range_count;
+  uint16_t build_id_size;
+  uint16_t reserved;
+};
+static_assert(sizeof(ModuleLoadRecord) == 48);
+
+struct ModuleUnloadRecord {
+  RecordHeader header;
+  uint32_t module;
+  uint64_t time_ns;
+};
+static_assert(sizeof(ModuleUnloadRecord) == 16);
+
+inline constexpr uint8_t kThreadMain = 1;       // RecordHeader::flags of a ThreadRecord
+inline constexpr uint8_t kThreadNoTimer = 2;    // timer_create failed; errno in `timer_errno`
+inline constexpr uint8_t kThreadEndEstimated = 4;  // end written by another thread (process exit, exec)
+
+/// One thread of a process image, updated in place. residual = end_cpu - start_cpu - sum of its sample weights.
+struct ThreadRecord {
+  RecordHeader header;
+  uint32_t index;  // within the file, from 0
+  int32_t tid;
+  uint32_t creator;  // index of the creating thread, or kNoThread
+  uint64_t start_time_ns;
+  uint64_t end_time_ns;   // 0 while alive, and for ever if the process was killed
+  uint64_t start_cpu_ns;  // the thread's CPU clock when sampling of it began
+  uint64_t end_cpu_ns;    // and when it ended; 0 = not known
+  uint64_t start_routine; // address; 0 for the main thread
+  uint64_t handler_ns;    // wall time inside our handler, by its own accounting
+  uint64_t ticks;         // signals delivered
+  uint64_t overruns;      // timer expirations merged into those signals
+  uint64_t last_cpu_ns;   // the thread's CPU clock at its last tick
+  uint64_t paused_ns;     // CPU time between ticks that came while paused: in no sample
+  uint32_t timer_errno;
+  uint32_t reserved;
+  char name[16];  // as of prctl(PR_GET_NAME) at its end, else at its last sample
+};
+static_assert(sizeof(ThreadRecord) == 120);
+
+struct ThreadSwitchRecord {
+  RecordHeader header;
+  uint32_t thread;
+};
+static_assert(sizeof(ThreadSwitchRecord) == 8);
+
+/// Why a stack ends where it ends. kRoot alone is a whole stack.
+enum class StackEnd : uint8_t {
+  kRoot = 0,          // the CFI says: no caller; or a zero return address after frame pointers
+  kDepthLimit = 1,    // --stack-depth reached
+  kNoUnwindInfo = 2,  // code without CFI, and no usable frame pointer
+  kBadMemory = 3,     // the next word of the stack is not readable
+  kNoProgress = 4,    // the caller's frame would not be above this one
+  kBadCfi = 5,        // CFI that does not parse
+  kBadReturn = 6,     // a return address that is no code
+  kUnsupported = 7,   // a register or expression that the unwinder does not follow
+  kNoRoom = 8,        // the stack does not fit into a segment
+  kCount
+};
+
+// kSample. RecordHeader::flags: low 4 bits StackEnd, then kSampleHasOverrun. Body, all LEB128 varints:
+//   time delta in ns to the previous sample of this chunk (the first: to first_time_ns)
+//   weight: ns of CPU time since the thread's previous sample
+//   overrun: expirations merged into this tick (only with kSampleHasOverrun)
+//   shared: frames, counted from the root, equal to those of the previous sample of this chunk
+//   fresh: frames that follow, nearer to the leaf
+//   fresh x zigzag delta, from the root side to the leaf. The first is relative to the previous sample's frame at the
+//   same distance from the root if there is one, else to the last shared frame (0 if none); the others to the one before.
+// A frame address lies inside the instruction that was executing: the interrupted IP, or return address minus one.
+// After kThreadSwitch and at the start of a chunk the previous stack is empty, so chunks decode independently.
+inline constexpr uint8_t kSampleEndMask = 0x0f;
+inline constexpr uint8_t kSampleHasOverrun = 0x10;
+inline constexpr uint8_t kSampleFramePointer = 0x20;  // at least one frame came by frame pointer, not by CFI
+
+inline constexpr uint32_t kMaxStackDepth = 4096;
+inline constexpr uint32_t kSampleChunkBytes = 64 * 1024;
+/// Ten bytes is the longest varint of 64 bits; the fixed part is five varints.
+inline constexpr uint32_t kMaxSampleBytes = sizeof(RecordHeader) + 5 * 10 + kMaxStackDepth * 10;
+static_assert(kMaxSampleBytes < kSampleChunkBytes - sizeof(ChunkHeader));
+static_assert(kMaxSampleBytes <= UINT16_MAX);
+
+}  // namespace varve::format
