@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// varve help [COMMAND]: the texts that the option tables give, for a person and, with --man, for the man
+// pages. Context: viewer.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+
+#include "viewer/command.h"
+#include "viewer/terminal_size.h"
+
+namespace varve {
+namespace {
+
+struct HelpOptions {
+  std::string command;
+  std::string man_template;
+};
+
+OptionTable help_table(HelpOptions& options) {
+  OptionTable table;
+  table.command = "help";
+  table.summary = "Say what varve or one of its commands does, and list its options.";
+  table.usages = {"[COMMAND]"};
+  table.positionals = {{"COMMAND", "The command to explain.", false, set_text(options.command)}};
+  table.options = {{"For packagers", "--man", "TEMPLATE", "",
+                    "Print the man page made from TEMPLATE, with COMMAND's options where it says @OPTIONS@.",
+                    set_text(options.man_template)}};
+  return table;
+}
+
+OptionTable describe_help() {
+  static HelpOptions unread;
+  return help_table(unread);
+}
+
+std::string overview() {
+  std::string text =
+      "Usage: varve COMMAND [options]\n\n"
+      "Records where a program's threads spend their CPU time, and prints it.\n\n";
+  for (const Command* command : commands()) {
+    text += fmt::format("  {:<10}{}\n", command->name, command->describe().summary);
+  }
+  return text +
+         "\n"
+         "  varve record ./program         run it and record a profile\n"
+         "  varve report                   what the newest profile here says\n"
+         "  varve help record              the options of a command\n";
+}
+
+/// The template with the command's options where a line says @OPTIONS@, and the version where it says
+/// @VERSION@.
+std::string man_page(std::string page, const OptionTable& table) {
+  for (const auto& [mark, text] : {std::pair<std::string, std::string>{"@OPTIONS@\n", man_options(table)},
+                                   {"@VERSION@", VARVE_VERSION}}) {
+    for (size_t at = page.find(mark); at != std::string::npos; at = page.find(mark, at + text.size())) {
+      page.replace(at, mark.size(), text);
+    }
+  }
+  return page;
+}
+
+int run_help(std::span<const std::string> arguments) {
+  HelpOptions options;
+  const Start start = start_command(help_table(options), arguments);
+  if (!start.go_on) return start.exit_code;
+  const Command* found = nullptr;
+  std::vector<std::string> names;
+  for (const Command* command : commands()) {
+    names.emplace_back(command->name);
+    if (options.command == command->name) found = command;
+  }
+  if (!options.command.empty() && found == nullptr) {
+    complain("help", fmt::format("'{}' {}", options.command, not_one_of(options.command, names)));
+    return kExitUsage;
+  }
+  const OptionTable table = found != nullptr ? found->describe() : OptionTable{};
+  if (!options.man_template.empty()) {
+    std::ifstream file(options.man_template);
+    if (!file) {
+      complain("help", fmt::format("cannot read {}", options.man_template));
+      return kExitFailed;
+    }
+    fmt::print("{}", man_page({std::istreambuf_iterator<char>(file), {}}, table));
+    return kExitOk;
+  }
+  fmt::print("{}", found != nullptr ? help_text(table, terminal_size().columns) : overview());
+  return kExitOk;
+}
+
+}  // namespace
+
+const Command kHelpCommand = {"help", describe_help, run_help};
+
+}  // namespace varve

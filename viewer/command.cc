@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// The command table, and what every command does first and last: parse, print help, complain.
+// Context: viewer.
+#include "viewer/command.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "viewer/render/escape.h"
+#include "viewer/terminal_size.h"
+
+namespace varve {
+
+std::span<const Command* const> commands() {
+  static const Command* const kTable[] = {&kRecordCommand, &kReportCommand, &kCheckCommand, &kHelpCommand};
+  return kTable;
+}
+
+void complain(std::string_view command, std::string_view sentence) {
+  const std::string name = command.empty() ? "varve" : fmt::format("varve {}", command);
+  fmt::print(stderr, "{}: {}\n", name, render::escape(sentence));
+}
+
+Start start_command(const OptionTable& table, std::span<const std::string> arguments) {
+  const auto outcome = parse_options(table, arguments);
+  if (!outcome) {
+    complain(table.command, outcome.error());
+    return {false, kExitUsage};
+  }
+  if (*outcome == ParseOutcome::kHelp) {
+    fmt::print("{}", help_text(table, terminal_size().columns));
+    return {false, kExitOk};
+  }
+  return {true, kExitOk};
+}
+
+}  // namespace varve

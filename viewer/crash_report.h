@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+// If varve itself crashes: one sentence and a stack on stderr, then the death the kernel meant.
+// Context: viewer.
+#pragma once
+
+namespace varve {
+
+/// Handlers for SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT on an alternate stack, and for std::terminate.
+void install_crash_report();
+
+}  // namespace varve
