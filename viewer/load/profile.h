@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Profile: everything recorded in one run, in memory, as tables. Columns for samples, a tree for call paths, rows for
-// the rest. It holds addresses, never names of functions: those are symbol::SymbolTable, a table beside this one.
-// Not a reader: load.h makes it. Not an analysis: analyze/ reads it and changes nothing.
+// Profile: everything recorded in one run, in memory, as tables. Columns for samples, a tree for call paths,
+// rows for the rest. It holds addresses, never names of functions: those are symbol::SymbolTable, a table
+// beside this one. Not a reader: load.h makes it. Not an analysis: analyze/ reads it and changes nothing.
 // Context: viewer.
 #pragma once
 
@@ -15,16 +15,16 @@
 
 namespace varve::load {
 
-/// CPU time that no code address stands for, and the frames that stand in for frames not known. Each is a site of its
-/// own, so every view treats them as ordinary rows and the sums hold.
+/// CPU time that no code address stands for, and the frames that stand in for frames not known. Each is a
+/// site of its own, so every view treats them as ordinary rows and the sums hold.
 enum class SpecialSite : uint32_t {
-  kStartUp,         // before the agent began: kernel exec and dynamic loader
-  kResidual,        // after a thread's last tick, up to its end
-  kNotSampled,      // charged by the kernel, seen by no agent: static children, process teardown, killed threads
-  kPaused,          // CPU time while recording was paused
-  kLost,            // samples that could not be written
-  kTruncated,       // root side of a stack cut by --stack-depth
-  kNoUnwindInfo,    // root side of a stack that ended for the other reasons of format::StackEnd, one each
+  kStartUp,     // before the agent began: kernel exec and dynamic loader
+  kResidual,    // after a thread's last tick, up to its end
+  kNotSampled,  // charged by the kernel, seen by no agent: static children, process teardown, killed threads
+  kPaused,      // CPU time while recording was paused
+  kLost,        // samples that could not be written
+  kTruncated,   // root side of a stack cut by --stack-depth
+  kNoUnwindInfo,  // root side of a stack that ended for the other reasons of format::StackEnd, one each
   kBadMemory,
   kNoProgress,
   kBadCfi,
@@ -59,24 +59,24 @@ struct Thread {
   int32_t tid = 0;
   std::string name;
   bool is_main = false;
-  bool no_timer = false;     // not sampled at all
+  bool no_timer = false;  // not sampled at all
   bool end_estimated = false;
   Nanos start_time;
   Nanos end_time;   // zero: not known
   Nanos start_cpu;  // thread CPU clock
   Nanos end_cpu;    // zero: not known
   Nanos last_cpu;
-  Nanos handler;    // wall time inside our handler
-  Nanos paused;     // CPU time while paused
-  Nanos sampled;    // sum of the weights of its samples
-  Nanos residual;   // see format::ThreadRecord
+  Nanos handler;   // wall time inside our handler
+  Nanos paused;    // CPU time while paused
+  Nanos sampled;   // sum of the weights of its samples
+  Nanos residual;  // see format::ThreadRecord
   uint64_t samples = 0;
   uint64_t ticks = 0;
   uint64_t overruns = 0;
 };
 
-/// A file of code, the same row for every process that maps it (same path and build id), so that a hundred compiler
-/// runs are one module. Code outside any file (JIT) has one module a process image: `anonymous`.
+/// A file of code, the same row for every process that maps it (same path and build id), so that a hundred
+/// compiler runs are one module. Code outside any file (JIT) has one module a process image: `anonymous`.
 struct Module {
   std::string path;  // "[vdso]", "[anonymous]" for what has no file
   std::vector<uint8_t> build_id;
@@ -101,21 +101,23 @@ struct Mapping {
 
 /// One code address of one module, or a SpecialSite.
 struct Site {
-  ModuleId module;      // none: special
-  Address vaddr;        // ELF virtual address; runtime address in an anonymous module; SpecialSite if special
+  ModuleId module;  // none: special
+  Address vaddr;    // ELF virtual address; runtime address in an anonymous module; SpecialSite if special
   bool special() const { return !module.valid(); }
   SpecialSite kind() const { return SpecialSite(vaddr.value); }
   constexpr auto operator<=>(const Site&) const = default;
 };
 
-/// A node of the tree of call paths. Path 0 is the empty path; a parent has a smaller index than its children.
+/// A node of the tree of call paths. Path 0 is the empty path; a parent has a smaller index than its
+/// children.
 struct Path {
   PathId parent;
   SiteId site;
 };
 
-/// Columns of equal length, ordered by thread, then by time. Rows of kStartUp, kResidual, kNotSampled, kPaused and
-/// kLost time stand among the samples with `ticks` 0, so that sums over rows are the kernel's CPU time.
+/// Columns of equal length, ordered by thread, then by time. Rows of kStartUp, kResidual, kNotSampled,
+/// kPaused and kLost time stand among the samples with `ticks` 0, so that sums over rows are the kernel's CPU
+/// time.
 struct Samples {
   std::vector<uint64_t> time_ns;    // CLOCK_MONOTONIC
   std::vector<uint64_t> weight_ns;  // CPU time
@@ -138,15 +140,15 @@ struct Session {
   std::string command;  // shell-quoted argv
   std::string host;
   std::string kernel;
-  std::string version;   // of varve record
-  std::string directory; // cwd of the command
+  std::string version;    // of varve record
+  std::string directory;  // cwd of the command
   uint32_t processors = 0;
-  bool finished = false;      // the recorder saw the end of the run
-  int32_t exit_status = 0;    // wait status of the command, if finished
-  Nanos start_time;           // CLOCK_MONOTONIC
-  Nanos start_realtime;       // since the epoch
-  Nanos elapsed;              // from exec to the end of the last followed process
-  Nanos user_cpu, system_cpu; // charged by the kernel to all reaped processes
+  bool finished = false;       // the recorder saw the end of the run
+  int32_t exit_status = 0;     // wait status of the command, if finished
+  Nanos start_time;            // CLOCK_MONOTONIC
+  Nanos start_realtime;        // since the epoch
+  Nanos elapsed;               // from exec to the end of the last followed process
+  Nanos user_cpu, system_cpu;  // charged by the kernel to all reaped processes
   Nanos interval;
   uint32_t stack_depth = 0;
   std::vector<std::pair<std::string, std::string>> texts;  // every key and value, in order
@@ -163,11 +165,12 @@ struct Profile {
   std::vector<Path> paths;
   Samples samples;
   std::vector<Damage> damages;
-  uint64_t bytes = 0;       // of all its files
+  uint64_t bytes = 0;  // of all its files
 
   /// CPU time by the kernel: of reaped processes, else the sum of the agents' own last look at their clocks.
   Nanos kernel_cpu;
-  Nanos sampled, residual, unsampled;  // the ledger: sampled + residual + unsampled == max(kernel_cpu, sampled + residual)
+  Nanos sampled, residual,
+      unsampled;  // the ledger: sampled + residual + unsampled == max(kernel_cpu, sampled + residual)
   uint64_t sample_count = 0;
   uint64_t lost_samples = 0;
 };

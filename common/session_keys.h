@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// Keys of the kText records in the session file (key NUL value NUL). Numbers are decimal text. A key that is
+// missing or does not parse leaves its field of load::Session empty; the last record of a key wins. Not the
+// place for counters of the agent: those are format::Counter. Context: viewer; written by viewer/record, read
+// by viewer/load.
+#pragma once
+
+namespace varve::session_key {
+
+inline constexpr char kCommand[] = "command";        // shell-quoted argv
+inline constexpr char kHost[] = "host";              // uname -n
+inline constexpr char kKernel[] = "kernel";          // uname -r
+inline constexpr char kVersion[] = "version";        // of varve record
+inline constexpr char kDirectory[] = "directory";    // working directory of the command
+inline constexpr char kProcessors[] = "processors";  // online ones
+inline constexpr char kAffinity[] = "affinity";      // processors the command may use, "0-3,8"
+inline constexpr char kCgroupCpuMax[] =
+    "cgroup_cpu_max";  // cpu.max as read: "QUOTA PERIOD" in us, or "max PERIOD"
+inline constexpr char kIntervalNs[] = "interval_ns";               // between ticks of a thread's CPU clock
+inline constexpr char kStackDepth[] = "stack_depth";               // frames
+inline constexpr char kStartMonotonicNs[] = "start_monotonic_ns";  // just before exec
+inline constexpr char kStartRealtimeNs[] = "start_realtime_ns";    // the same moment, since the epoch
+inline constexpr char kElapsedNs[] = "elapsed_ns";    // from exec to the end of the last followed process
+inline constexpr char kExitStatus[] = "exit_status";  // of the command, as of wait4
+inline constexpr char kFinished[] = "finished";       // "1" once the recorder saw the end of the run
+inline constexpr char kFollow[] = "follow";           // "0" with --no-follow
+inline constexpr char kDelayNs[] = "delay_ns";        // --delay
+inline constexpr char kDurationNs[] = "duration_ns";  // --duration
+inline constexpr char kObserver[] = "observer";       // what gave run states; missing: nothing did
+
+}  // namespace varve::session_key

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+// Header check, chunk walk and checksum of a profile's files. Not an interpreter of records.
+// Context: viewer, any thread.
+#include "viewer/load/chunk_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace varve::load {
+namespace {
+
+using format::ChunkHeader;
+using format::FileHeader;
+using format::kPageSize;
+
+template <typename T>
+std::span<uint8_t> bytes_of(T& object) {
+  return {reinterpret_cast<uint8_t*>(&object), sizeof object};
+}
+
+/// The four letters of a type, or its number where they are no letters.
+std::string type_name(uint32_t type) {
+  std::string name;
+  for (int shift = 0; shift < 32; shift += 8) name += char(type >> shift & 0xff);
+  bool letters = std::ranges::all_of(name, [](char c) { return c >= 'A' && c <= 'Z'; });
+  return letters ? name : fmt::format("{:#x}", type);
+}
+
+/// Space that was allocated for the file, with no chunk begun in it yet.
+bool unused(const ChunkHeader& header) {
+  return header.type == 0 && header.capacity == 0 && header.used == 0;
+}
+
+bool can_step(const ChunkHeader& header) {
+  return header.type != 0 && header.capacity != 0 && header.capacity % kPageSize == 0;
+}
+
+bool known_type(uint32_t type) {
+  using format::ChunkType;
+  static constexpr std::array kKnown = {ChunkType::kSchema,  ChunkType::kControl, ChunkType::kSession,
+                                        ChunkType::kProcess, ChunkType::kModules, ChunkType::kThreads,
+                                        ChunkType::kSamples, ChunkType::kStrings};
+  return std::ranges::find(kKnown, ChunkType(type)) != kKnown.end();
+}
+
+bool read_chunk_header(const File& file, uint64_t offset, ChunkHeader& header) {
+  return file.read(offset, bytes_of(header)) == sizeof header;
+}
+
+/// The first page from `offset` on that begins a chunk of a known type, else the end of the file.
+uint64_t find_next_chunk(const File& file, uint64_t offset) {
+  for (; offset + sizeof(ChunkHeader) <= file.size(); offset += kPageSize) {
+    ChunkHeader header;
+    if (!read_chunk_header(file, offset, header)) break;
+    if (can_step(header) && known_type(header.type)) return offset;
+  }
+  return file.size();
+}
+
+Chunk make_chunk(const ChunkHeader& header, uint64_t offset, uint32_t number, uint64_t file_size) {
+  uint64_t within_file = file_size - offset - sizeof header;
+  uint64_t within_chunk = header.capacity - sizeof header;
+  uint64_t readable = std::min({uint64_t(header.used), within_chunk, within_file});
+  return {header, offset, number, uint32_t(readable)};
+}
+
+void report_short_chunk(const std::string& name, const Chunk& chunk, std::vector<Damage>& damages) {
+  if (chunk.header.used <= chunk.readable) return;
+  bool overfull = chunk.header.used > chunk.header.capacity - sizeof(ChunkHeader);
+  auto clause = overfull ? "says that it holds more than fits into it" : "is cut off by the end of the file";
+  damages.push_back(chunk_damage(name, chunk, clause, overfull ? 0 : chunk.header.used - chunk.readable));
+}
+
+}  // namespace
+
+tl::expected<FileHeader, std::string> read_file_header(const File& file, format::FileKind kind) {
+  FileHeader header;
+  size_t got = file.read(0, bytes_of(header));
+  if (got == 0) return tl::unexpected(std::string("is empty"));
+  bool foreign = std::memcmp(header.magic, format::kMagic, std::min(got, sizeof header.magic)) != 0;
+  if (foreign) return tl::unexpected(std::string("is not a file of a varve profile"));
+  if (got < sizeof header) return tl::unexpected(std::string("ends inside its header"));
+  if (header.byte_order != format::kByteOrder)
+    return tl::unexpected(std::string("was written with another byte order or is damaged in its header"));
+  if (header.major != format::kMajor)
+    return tl::unexpected(
+        fmt::format("has format version {}.{}, and this varve reads version {}: use a newer varve",
+                    header.major, header.minor, format::kMajor));
+  if (header.checksum != format::header_checksum(header))
+    return tl::unexpected(std::string("is damaged: its header fails its checksum"));
+  if (header.kind != uint16_t(kind))
+    return tl::unexpected(std::string("holds another kind of data than its name says"));
+  return header;
+}
+
+Damage chunk_damage(const std::string& name, const Chunk& chunk, std::string_view clause, uint64_t bytes) {
+  return {name, fmt::format("chunk {} ({}) {}", chunk.number, type_name(chunk.header.type), clause), bytes};
+}
+
+std::vector<Chunk> list_chunks(const File& file, const std::string& name, std::vector<Damage>& damages) {
+  std::vector<Chunk> chunks;
+  uint64_t offset = kPageSize;
+  while (offset + sizeof(ChunkHeader) <= file.size()) {
+    ChunkHeader header;
+    if (!read_chunk_header(file, offset, header)) {
+      damages.push_back({name, "became shorter while it was read", file.size() - offset});
+      break;
+    }
+    if (unused(header)) {
+      offset += kPageSize;
+      continue;
+    }
+    if (!can_step(header)) {
+      uint64_t next = find_next_chunk(file, offset + kPageSize);
+      damages.push_back(
+          {name, fmt::format("has no chunk where one must begin, at byte {}", offset), next - offset});
+      offset = next;
+      continue;
+    }
+    chunks.push_back(make_chunk(header, offset, uint32_t(chunks.size()), file.size()));
+    report_short_chunk(name, chunks.back(), damages);
+    offset += header.capacity;
+  }
+  if (chunks.empty()) damages.push_back({name, "holds no chunk", 0});
+  return chunks;
+}
+
+tl::expected<ByteView, std::string> read_chunk(const File& file, const Chunk& chunk,
+                                               std::vector<uint8_t>& buffer) {
+  buffer.resize(chunk.readable);
+  size_t got = file.read(chunk.offset + sizeof(ChunkHeader), buffer);
+  if (got < buffer.size()) return tl::unexpected(std::string("became shorter while it was read"));
+  // The checksum covers all `used` bytes; of a chunk that is cut off, the records before the cut are still
+  // good.
+  bool overfull = chunk.header.used > chunk.header.capacity - sizeof(ChunkHeader);
+  bool whole = chunk.readable == chunk.header.used;
+  if (chunk.sealed() &&
+      (overfull || (whole && XXH64(buffer.data(), buffer.size(), 0) != chunk.header.checksum)))
+    return tl::unexpected(std::string("fails its checksum"));
+  return ByteView(buffer);
+}
+
+}  // namespace varve::load
