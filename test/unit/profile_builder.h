@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// ProfileBuilder: small profiles for tests, written as the bytes of real files and read back by the loader,
+// so that a test of an analysis also sees what the loader makes of a recording. Not the agent's writer: it
+// keeps everything in memory and takes any order of calls. Context: tests.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/file_format.h"
+#include "viewer/load/load.h"
+
+namespace varve::test {
+
+using Files = std::map<std::string, std::vector<uint8_t>>;
+
+struct BuiltModule {
+  std::string path;
+  uint64_t start = 0, end = 0;  // one executable range
+  uint64_t bias = 0;
+  uint64_t load_time_ns = 0;
+  uint64_t unload_time_ns = UINT64_MAX;
+  std::vector<uint8_t> build_id;
+};
+
+struct BuiltSample {
+  uint32_t thread;              // within its process
+  std::vector<uint64_t> stack;  // runtime addresses, the root first
+  uint64_t weight_ns = 10'000'000;
+  uint64_t time_ns = 0;
+  format::StackEnd end = format::StackEnd::kRoot;
+  bool operator==(const BuiltSample&) const = default;
+};
+
+struct BuiltProcess {
+  int32_t pid = 0, ppid = 1;
+  uint32_t image = 0;
+  std::string exe = "/usr/bin/program", cwd = "/tmp";
+  std::vector<std::string> argv = {"program"};
+  uint64_t start_time_ns = 0;
+  format::ProcessRecord record{};  // end_time_ns, end_cpu_ns, start_cpu_ns, end_kind
+  format::CountersRecord counters{};
+  std::vector<format::ThreadRecord> threads;
+  std::vector<BuiltModule> modules;
+  std::vector<BuiltSample> samples;  // written in this order
+};
+
+class ProfileBuilder {
+ public:
+  /// Bytes of records a sample chunk takes before the next is begun; small values make many chunks.
+  uint32_t sample_chunk_bytes = format::kSampleChunkBytes - sizeof(format::ChunkHeader);
+  bool seal = true;
+  bool with_session = true;
+
+  /// Returns the index of the process; change its fields through process().
+  size_t add_process(int32_t pid, std::string exe = "/usr/bin/program", uint32_t image = 0);
+  BuiltProcess& process(size_t index) { return processes_[index]; }
+  /// Returns the index within the process. The first thread of a process is its main thread.
+  uint32_t add_thread(size_t process, int32_t tid, std::string name = "worker");
+  void add_module(size_t process, BuiltModule module) {
+    processes_[process].modules.push_back(std::move(module));
+  }
+  /// `stack` holds runtime addresses, the root first. Without a time it comes 1 ms after the last sample.
+  void add_sample(size_t process, uint32_t thread, std::vector<uint64_t> stack,
+                  uint64_t weight_ns = 10'000'000, uint64_t time_ns = 0,
+                  format::StackEnd end = format::StackEnd::kRoot);
+  void add_text(std::string key, std::string value) { texts_.emplace_back(std::move(key), std::move(value)); }
+  void add_exit(int32_t pid, uint64_t user_ns, uint64_t system_ns, int32_t status = 0);
+
+  /// Fills end_cpu and last_cpu of every thread and end_cpu of every process so that nothing is residual or
+  /// lost.
+  void close_accounts();
+
+  /// The files of the profile: "session" and "host-PID-IMAGE.agent".
+  Files files() const;
+  /// Writes them into `directory`, which must exist.
+  void write(const std::string& directory) const;
+  /// Loads them from memory; throws std::runtime_error with the loader's sentence.
+  load::Profile load(const load::LoadOptions& options = {}) const;
+
+ private:
+  std::vector<uint8_t> session_file() const;
+  std::vector<uint8_t> agent_file(const BuiltProcess& process) const;
+
+  std::vector<BuiltProcess> processes_;
+  std::vector<std::pair<std::string, std::string>> texts_;
+  std::vector<format::ProcessExitRecord> exits_;
+  uint64_t clock_ns_ = 0;
+};
+
+/// Sets the checksum of a chunk header that stands before its records, and marks it sealed.
+void seal_chunk(std::vector<uint8_t>& file, size_t chunk_offset);
+
+}  // namespace varve::test
