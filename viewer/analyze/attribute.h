@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// Attribution: self and total of every key (function, module or line) over the tree of call paths.
+// self = exclusive: time whose innermost frame has the key. total = inclusive: time with the key anywhere in
+// the stack, recursion counted once. Context: viewer.
+#pragma once
+
+#include <vector>
+
+#include "viewer/analyze/metrics.h"
+#include "viewer/analyze/site_keys.h"
+#include "viewer/load/profile.h"
+
+namespace varve::analyze {
+
+struct Flat {
+  MetricTable self;   // a row a key, and one more for stacks without any frame
+  MetricTable total;  // likewise
+};
+
+/// Turns the time of each path into the time of its subtree: afterwards a row is the inclusive time of that
+/// path.
+void add_to_parents(const std::vector<load::Path>& paths, MetricTable& by_path);
+
+/// One walk over the tree; `by_path` is used up as working memory. Linear in paths and frames.
+Flat attribute(const std::vector<load::Path>& paths, MetricTable by_path, const SiteKeys& keys);
+
+}  // namespace varve::analyze

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// Filtering: thread, process, module and function are decided once a thread, site or path; then one pass adds
+// up the samples. Context: viewer.
+#include "viewer/analyze/filter.h"
+
+#include <re2/re2.h>
+
+namespace varve::analyze {
+namespace {
+
+std::string_view file_name(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string_view::npos || slash + 1 == path.size() ? path : path.substr(slash + 1);
+}
+
+std::vector<bool> threads_that_pass(const load::Profile& profile, const Filter& filter) {
+  std::vector<bool> pass(profile.threads.size());
+  for (size_t i = 0; i < pass.size(); ++i) {
+    const load::Thread& thread = profile.threads[i];
+    const load::Process& process = profile.processes[thread.process.index()];
+    pass[i] = filter.thread.matches(thread.tid, thread.name) &&
+              filter.process.matches(process.pid, file_name(process.exe));
+  }
+  return pass;
+}
+
+bool site_has_function(const symbol::SymbolTable& symbols, SiteId site, const std::vector<bool>& matching) {
+  for (const symbol::Frame& frame : symbols.frames(site)) {
+    if (matching[frame.function.index()]) return true;
+  }
+  return false;
+}
+
+std::vector<bool> functions_that_match(const symbol::SymbolTable& symbols, const Pattern& pattern) {
+  std::vector<bool> matching(symbols.functions.size());
+  for (size_t i = 0; i < matching.size(); ++i) {
+    matching[i] = pattern.matches(symbols.strings.text(symbols.functions[i].name));
+  }
+  return matching;
+}
+
+/// A path passes if its leaf is in a matching module and a matching function is anywhere on it.
+std::vector<bool> paths_that_pass(const load::Profile& profile, const symbol::SymbolTable& symbols,
+                                  const Filter& filter) {
+  std::vector<bool> pass(profile.paths.size(), true);
+  if (filter.function.given()) {
+    const std::vector<bool> matching = functions_that_match(symbols, filter.function);
+    std::vector<bool> site_matches(profile.sites.size());
+    for (uint32_t i = 0; i < profile.sites.size(); ++i)
+      site_matches[i] = site_has_function(symbols, {i}, matching);
+    if (!pass.empty()) pass[0] = false;
+    for (size_t i = 1; i < pass.size(); ++i) {
+      const load::Path& path = profile.paths[i];
+      pass[i] = pass[path.parent.index()] || site_matches[path.site.index()];
+    }
+  }
+  if (filter.module.given()) {
+    std::vector<bool> module_matches(profile.modules.size());
+    for (uint32_t i = 0; i < module_matches.size(); ++i) {
+      module_matches[i] = filter.module.matches(module_name(profile, {i}));
+    }
+    if (!pass.empty()) pass[0] = false;
+    for (size_t i = 1; i < pass.size(); ++i) {
+      const load::Site& site = profile.sites[profile.paths[i].site.index()];
+      pass[i] = pass[i] && !site.special() && module_matches[site.module.index()];
+    }
+  }
+  return pass;
+}
+
+}  // namespace
+
+tl::expected<Pattern, std::string> Pattern::parse(std::string_view expression) {
+  RE2::Options options;
+  options.set_log_errors(false);
+  auto compiled =
+      std::make_shared<const RE2>(re2::StringPiece(expression.data(), expression.size()), options);
+  if (!compiled->ok()) return tl::unexpected("is not a regular expression: " + compiled->error());
+  Pattern pattern;
+  pattern.expression_ = std::move(compiled);
+  return pattern;
+}
+
+bool Pattern::matches(std::string_view text) const {
+  return expression_ == nullptr ||
+         RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), *expression_);
+}
+
+bool Pattern::matches(int32_t number, std::string_view name) const {
+  if (expression_ == nullptr) return true;
+  const std::string& text = expression_->pattern();
+  const bool is_number = text.find_first_not_of("0123456789") == std::string::npos;
+  return is_number ? text == std::to_string(number) : matches(name);
+}
+
+std::string_view module_name(const load::Profile& profile, ModuleId module) {
+  return module.valid() ? file_name(profile.modules[module.index()].path) : "";
+}
+
+Selection select(const load::Profile& profile, const symbol::SymbolTable& symbols, const Filter& filter) {
+  Selection selection;
+  selection.by_path = MetricTable(profile.paths.size());
+  selection.by_thread = MetricTable(profile.threads.size() + 1);
+  const bool any = !filter.given();
+  const std::vector<bool> thread_passes = threads_that_pass(profile, filter);
+  const std::vector<bool> path_passes = any ? std::vector<bool>() : paths_that_pass(profile, symbols, filter);
+  const bool threadless_passes = !filter.thread.given() && !filter.process.given();
+  const bool timed = filter.from.count != 0 || filter.to.count != UINT64_MAX;
+  const uint64_t start = profile.session.start_time.count;
+
+  const load::Samples& samples = profile.samples;
+  uint64_t kept[kMetricCount] = {}, out[kMetricCount] = {};
+  for (size_t i = 0; i < samples.size(); ++i) {
+    const ThreadId thread = samples.thread[i];
+    const PathId path = samples.path[i];
+    const uint64_t numbers[kMetricCount] = {samples.weight_ns[i], samples.ticks[i]};
+    bool pass = any || (path_passes[path.index()] &&
+                        (thread.valid() ? bool(thread_passes[thread.index()]) : threadless_passes));
+    if (pass && timed) {
+      const uint64_t time = samples.time_ns[i] > start ? samples.time_ns[i] - start : 0;
+      pass = time >= filter.from.count && time < filter.to.count;
+    }
+    uint64_t* total = pass ? kept : out;
+    for (size_t k = 0; k < kMetricCount; ++k) total[k] += numbers[k];
+    if (!pass) continue;
+    selection.by_path.add(path.index(), numbers);
+    selection.by_thread.add(thread.valid() ? thread.index() : profile.threads.size(), numbers);
+  }
+  selection.kept.assign(kept, kept + kMetricCount);
+  selection.filtered_out.assign(out, out + kMetricCount);
+  return selection;
+}
+
+}  // namespace varve::analyze

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// Filter: which part of a profile a report is about. Selection: the samples that pass it, added up by call
+// path and by thread. Every analysis starts from a Selection, so all views cut in the same way, and what a
+// filter cut is known. Context: viewer.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "common/units.h"
+#include "viewer/analyze/metrics.h"
+#include "viewer/load/profile.h"
+#include "viewer/symbol/symbol_table.h"
+
+namespace re2 {
+class RE2;
+}
+
+namespace varve::analyze {
+
+/// A regular expression that parsed, or none, which matches everything. Found anywhere in the text.
+class Pattern {
+ public:
+  Pattern() = default;
+  /// The error says what is wrong with the expression, as the rest of a sentence.
+  static tl::expected<Pattern, std::string> parse(std::string_view expression);
+
+  bool given() const { return expression_ != nullptr; }
+  bool matches(std::string_view text) const;
+  /// For what has an id and a name: an expression of digits alone is the id and nothing else.
+  bool matches(int32_t number, std::string_view name) const;
+
+ private:
+  std::shared_ptr<const re2::RE2> expression_;
+};
+
+struct Filter {
+  Pattern thread;    // tid, or found in the thread's name
+  Pattern process;   // pid, or found in the program's file name
+  Pattern module;    // of the code that was executing
+  Pattern function;  // anywhere in the stack, inlined calls included
+  Nanos from;        // since the start of the run; `from` belongs to it, `to` does not
+  Nanos to{UINT64_MAX};
+
+  bool given() const {
+    return thread.given() || process.given() || module.given() || function.given() || from.count != 0 ||
+           to.count != UINT64_MAX;
+  }
+};
+
+struct Selection {
+  MetricTable by_path;    // a row each of Profile::paths: time whose leaf is there
+  MetricTable by_thread;  // a row each of Profile::threads; one more for time of no thread
+  std::vector<uint64_t> kept;
+  std::vector<uint64_t> filtered_out;  // kept + filtered_out = all of the profile
+};
+
+Selection select(const load::Profile& profile, const symbol::SymbolTable& symbols, const Filter& filter);
+
+/// The name under which a module is shown and filtered: its file name without folders.
+std::string_view module_name(const load::Profile& profile, ModuleId module);
+
+}  // namespace varve::analyze

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// Ledger: where the kernel's CPU time of a run went, in the profile's own columns. It stands under every
+// view. Context: viewer.
+#pragma once
+
+#include "viewer/analyze/filter.h"
+#include "viewer/load/profile.h"
+
+namespace varve::analyze {
+
+/// cpu = sampled + residual + not_sampled, all of the run; shown + filtered_out = cpu.
+struct Ledger {
+  Nanos cpu, sampled, residual, not_sampled;
+  Nanos shown, filtered_out;
+  /// What the agents saw beyond the kernel's own sum: clocks read at different moments. Inside `cpu`.
+  Nanos beyond_kernel;
+};
+
+Ledger ledger(const load::Profile& profile, const Selection& selection);
+
+}  // namespace varve::analyze

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// Neighbours: one function, or several of one name, with who calls it and whom it calls.
+// Everything is counted at the outermost occurrence in a stack, so recursion is counted once and both sides
+// add up: callers = total of the function = self there + callees. Context: viewer.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "viewer/analyze/call_tree.h"
+#include "viewer/analyze/filter.h"
+
+namespace varve::analyze {
+
+struct Neighbour {
+  FunctionId function;  // none: no caller, the function is the root of the stack
+  std::vector<uint64_t> metrics;
+};
+
+struct Neighbours {
+  std::vector<FunctionId> functions;         // in the middle
+  std::vector<uint64_t> total;               // time with any of them in the stack
+  std::vector<uint64_t> self;                // time in them, inner occurrences included
+  std::vector<uint64_t> outer_self;          // of it at the outermost occurrence: total - callees
+  std::vector<uint64_t> elsewhere;           // time of all other stacks
+  std::vector<Neighbour> callers, callees;   // by CPU time, largest first
+  std::vector<Neighbour> recursive_callers;  // of inner occurrences: inside the time above, in no sum
+};
+
+/// The functions that a user means by `name`: those of exactly this full, short or linkage name, else those
+/// whose full name the regular expression is found in. Only functions that occur in the tree. Empty: none.
+std::vector<FunctionId> functions_named(const symbol::SymbolTable& symbols, const FunctionTree& calls,
+                                        std::string_view name, const Pattern& pattern);
+
+Neighbours neighbours(const FunctionTree& calls, std::vector<FunctionId> functions, size_t function_count);
+
+}  // namespace varve::analyze
