@@ -60,6 +60,8 @@ constexpr uint32_t fourcc(const char (&name)[5]) {
 }
 
 enum class ChunkType : uint32_t {
+  kEnd = 0,                    // sixty-four zero bytes: space reserved, not used; nothing follows
+  kFree = fourcc("FREE"),      // space that no chunk needed
   kSchema = fourcc("SCHM"),    // text: records and their fields
   kControl = fourcc("CTRL"),   // session: one ControlBlock, mapped by every agent
   kSession = fourcc("SESS"),   // session: kText and kProcessExit records
@@ -73,7 +75,8 @@ enum class ChunkType : uint32_t {
 inline constexpr uint16_t kChunkSealed = 1;  // `checksum` holds; the chunk will not change any more
 inline constexpr uint16_t kChunkArray = 2;   // rows without RecordHeader
 
-/// A reader steps to the next chunk by `capacity`, whatever the type, and trusts no byte beyond `used`.
+/// A reader steps to the next chunk by `capacity`, whatever the type, and trusts no byte beyond `used`. The last chunk may
+/// be longer than the file: once its process has ended, the recorder cuts the unused tail off.
 struct ChunkHeader {
   uint32_t type;           // ChunkType
   uint16_t version;        // of the records of this type
@@ -187,7 +190,8 @@ struct CountersRecord {
 static_assert(sizeof(CountersRecord) == 256);
 
 /// After this: range_count pairs of uint64 (start, end) of executable mappings, build_id_size bytes, path NUL,
-/// padding to 8.
+/// padding to 8. `time_ns` is since when the addresses may mean this module, which is met in stacks later than it was
+/// loaded: where two modules claim an address at one time, the one with the earlier unloading is meant.
 struct ModuleLoadRecord {
   RecordHeader header;
   uint32_t module;  // index within the file, from 0

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+// See image.h.
+// Context: agent start, fork, exec, exit.
+#include "agent/image.h"
+
+#include <link.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "agent/session.h"
+#include "agent/signal/agent_state.h"
+#include "agent/signal/clock.h"
+#include "agent/signal/frame_source.h"
+#include "agent/signal/loaded_object.h"
+#include "agent/signal_block.h"
+#include "agent/stack_limits.h"
+#include "agent/text.h"
+#include "agent/thread_registry.h"
+
+namespace varve::agent {
+namespace {
+
+constexpr uint32_t kProcessTextBytes = 24 * 1024;
+constexpr uint32_t kMaxImages = 100'000;
+alignas(64) uint8_t rule_cache_memory[RuleCache::kBytes];
+
+Session session;
+char executable[4096];
+char process_text[kProcessTextBytes];  // exe, cwd, arguments, each with its NUL
+uint32_t process_text_size = 0;
+uint32_t argument_count = 0;
+
+void append_text(const char* text, size_t length) {
+  if (process_text_size + length + 1 > kProcessTextBytes) return;
+  std::memcpy(process_text + process_text_size, text, length);
+  process_text[process_text_size + length] = 0;
+  process_text_size += uint32_t(length) + 1;
+}
+
+void append_link(const char* path) {
+  char target[4096];
+  long length = raw_syscall(__NR_readlink, as_arg(path), as_arg(target), sizeof target - 1);
+  append_text(target, length > 0 ? size_t(length) : 0);
+}
+
+void learn_program(const ProgramArguments& arguments) {
+  long length = raw_syscall(__NR_readlink, as_arg("/proc/self/exe"), as_arg(executable), sizeof executable - 1);
+  executable[length > 0 ? length : 0] = 0;
+  append_text(executable, std::strlen(executable));
+  append_link("/proc/self/cwd");
+  for (int i = 0; i < arguments.count; ++i) {
+    uint32_t before = process_text_size;
+    append_text(arguments.values[i], std::strlen(arguments.values[i]));
+    argument_count += before != process_text_size;
+  }
+}
+
+/// HOST-PID-IMAGE.agent; slashes in a host name would be another folder.
+bool agent_path(char* path, size_t capacity, uint32_t image) {
+  utsname names{};
+  raw_syscall(__NR_uname, as_arg(&names));
+  for (char& c : names.nodename)
+    if (c == '/') c = '_';
+  TextBuilder text(path, capacity);
+  text.add(session.directory).add("/").add(names.nodename).add("-").add(uint64_t(agent_state.pid));
+  return !text.add("-").add(image).add(format::kAgentSuffix).overflowed();
+}
+
+format::FileHeader file_header(uint32_t image, uint64_t now) {
+  timespec real{};
+  clock_gettime(CLOCK_REALTIME, &real);
+  format::FileHeader header{};
+  std::memcpy(header.magic, format::kMagic, sizeof header.magic);
+  std::memcpy(header.session_id, session.header.session_id, sizeof header.session_id);
+  header.major = format::kMajor;
+  header.minor = format::kMinor;
+  header.byte_order = format::kByteOrder;
+  header.kind = uint16_t(format::FileKind::kAgent);
+  header.pid = agent_state.pid;
+  header.ppid = int32_t(raw_syscall(__NR_getppid));
+  header.image = image;
+  header.start_monotonic_ns = now;
+  header.start_realtime_ns = to_nanos(real);
+  header.checksum = format::header_checksum(header);
+  return header;
+}
+
+/// The first number not taken: an exec keeps the pid and finds the file of the image before.
+bool create_file(uint64_t now) {
+  char path[sizeof session.directory + 256];
+  for (uint32_t image = 0; image < kMaxImages; ++image) {
+    if (!agent_path(path, sizeof path, image)) return false;
+    long result = agent_state.file.open(path, file_header(image, now), 64 * 1024);
+    if (result != -EEXIST) return !failed(result);
+  }
+  return false;
+}
+
+constexpr uint32_t align8(uint32_t size) { return (size + 7) & ~7u; }
+
+/// One chunk with the process and its counters; both stay mapped and are changed in place.
+bool write_process_chunk(uint64_t now, uint64_t start_cpu_ns) {
+  uint32_t size = align8(uint32_t(sizeof(format::ProcessRecord)) + process_text_size);
+  uint32_t bytes = uint32_t(sizeof(format::ChunkHeader) + sizeof(format::CountersRecord)) + size;
+  bytes = (bytes + format::kPageSize - 1) / format::kPageSize * format::kPageSize;
+  Chunk chunk = agent_state.file.allocate(format::ChunkType::kProcess, bytes, format::kNoThread, now);
+  if (!chunk) return false;
+  auto* counters = new (chunk.end()) format::CountersRecord{};
+  counters->header = {sizeof *counters, uint8_t(format::RecordKind::kCounters), 0};
+  counters->count = uint32_t(format::Counter::kCount);
+  chunk.commit(sizeof *counters);
+  auto* process = new (chunk.end()) format::ProcessRecord{};
+  process->header = {uint16_t(size), uint8_t(format::RecordKind::kProcess), 0};
+  process->argc = argument_count;
+  process->start_cpu_ns = start_cpu_ns;
+  std::memcpy(process + 1, process_text, process_text_size);
+  chunk.commit(size);
+  agent_state.counters = counters;
+  agent_state.process = process;
+  return true;
+}
+
+/// A file and its first chunks, modules and rules begun anew.
+bool begin_file(uint64_t start_cpu_ns) {
+  uint64_t now = monotonic_ns();
+  agent_state.pid = int32_t(raw_syscall(__NR_getpid));
+  if (!create_file(now) || !write_process_chunk(now, start_cpu_ns)) return false;
+  agent_state.modules.start(agent_state.file, *agent_state.counters, executable, now);
+  return true;
+}
+
+void learn_own_code() {
+  dl_find_object own{};
+  if (!find_object(uint64_t(&learn_own_code), own)) return;
+  agent_state.own_code_begin = uint64_t(own.dlfo_map_start);
+  agent_state.own_code_end = uint64_t(own.dlfo_map_end);
+}
+
+bool begin_settings() {
+  if (!can_find_objects() || !open_session(session)) return false;
+  const format::ControlBlock& control = *session.control;
+  agent_state.control = &control;
+  agent_state.interval_ns = control.interval_ns;
+  agent_state.stack_depth = control.stack_depth;
+  agent_state.follow = control.flags & format::kControlFollow;
+  return control.interval_ns > 0 && control.stack_depth > 0 && control.stack_depth <= format::kMaxStackDepth &&
+         agent_state.state() != format::ControlState::kStopped;
+}
+
+}  // namespace
+
+bool in_recorded_process() {
+  return agent_state.active.load(std::memory_order_relaxed) && raw_syscall(__NR_getpid) == agent_state.pid;
+}
+
+void begin_first_image(const ProgramArguments& arguments) {
+  SignalBlock block;
+  uint64_t start_cpu_ns = thread_cpu_ns();
+  if (!begin_settings()) return;
+  learn_program(arguments);
+  learn_own_code();
+  learn_default_stack_size();
+  agent_state.rules.init(rule_cache_memory, find_and_note_object);
+  if (!begin_file(process_cpu_ns())) return;
+  ThreadBlock* main = acquire_block();
+  if (!main) return;
+  agent_state.active.store(true, std::memory_order_relaxed);
+  begin_thread(*main, {.start_cpu_ns = start_cpu_ns, .is_main = true});
+}
+
+void begin_forked_image() {
+  agent_state.active.store(false, std::memory_order_relaxed);
+  ThreadBlock* block = keep_only_this_thread();
+  StackBounds stack = block ? block->stack : StackBounds{};
+  current_block = nullptr;
+  agent_state.file.forget();
+  agent_state.modules.reset();
+  agent_state.segments.reset();
+  agent_state.counters = nullptr;
+  if (!agent_state.follow || agent_state.state() == format::ControlState::kStopped || !block) return;
+  if (!begin_file(0)) return;
+  agent_state.active.store(true, std::memory_order_relaxed);
+  // A forked child's CPU clock starts at zero: all its time is ours to account for.
+  begin_thread(*block, {.start_cpu_ns = 0, .is_main = true});
+  block->stack = stack;  // the child goes on where its thread was, on that thread's stack
+}
+
+void end_image(format::ImageEnd how) {
+  SignalBlock block;
+  write_ends();
+  format::ProcessRecord& process = *agent_state.process;
+  process.end_cpu_ns = process_cpu_ns();
+  process.end_time_ns = monotonic_ns();
+  process.end_kind = uint32_t(how);
+}
+
+void revoke_end_of_image() {
+  SignalBlock block;
+  revoke_ends();
+  format::ProcessRecord& process = *agent_state.process;
+  process.end_cpu_ns = process.end_time_ns = 0;
+  process.end_kind = uint32_t(format::ImageEnd::kUnknown);
+  count(format::Counter::kExecFailed);
+}
+
+}  // namespace varve::agent

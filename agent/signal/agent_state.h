@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// AgentState: the one instance of everything the agent has in this process. It is zero-initialised memory: nothing of it
+// costs anything until it is used, and there is no constructor that could run late.
+// Not per thread: that is ThreadBlock.
+// Context: signal, and every other part of the agent.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "agent/signal/module_log.h"
+#include "agent/signal/process_file.h"
+#include "agent/signal/program_signal.h"
+#include "agent/signal/rule_cache.h"
+#include "agent/signal/spin_lock.h"
+#include "agent/signal/thread_block.h"
+#include "common/file_format.h"
+
+namespace varve::agent {
+
+/// Open segments of ended threads: the next thread goes on in one, so a thousand short threads fill one chunk.
+class SegmentPool {
+ public:
+  bool take(Segment& segment);
+  /// False: full; the caller seals the segment.
+  bool give(const Segment& segment);
+  void reset();
+
+ private:
+  static constexpr uint32_t kCapacity = 256;
+  SpinLock lock_;
+  uint32_t count_ = 0;
+  Segment segments_[kCapacity];
+};
+
+struct AgentState {
+  std::atomic<bool> active{false};  // this process image is being recorded
+  int32_t pid = 0;                  // of the process that set this up: a child by raw clone has another
+  const format::ControlBlock* control = nullptr;
+  uint64_t interval_ns = 0;
+  uint32_t stack_depth = 0;
+  bool follow = false;
+
+  ProcessFile file;
+  format::CountersRecord* counters = nullptr;
+  format::ProcessRecord* process = nullptr;
+  ModuleLog modules;
+  RuleCache rules;
+  SegmentPool segments;
+  ProgramSignal program_sigprof;
+  uint64_t own_code_begin = 0, own_code_end = 0;  // of this library: its frames are taken out of stacks
+
+  format::ControlState state() const {
+    return format::ControlState(__atomic_load_n(&control->state, __ATOMIC_RELAXED));
+  }
+};
+
+extern AgentState agent_state __attribute__((visibility("hidden")));
+
+inline void count(format::Counter which, uint64_t amount = 1) { count(*agent_state.counters, which, amount); }
+
+}  // namespace varve::agent

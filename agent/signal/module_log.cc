@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+// See module_log.h.
+// Context: signal, agent start, dlclose hook.
+#include "agent/signal/module_log.h"
+
+#include <cstring>
+
+#include "agent/signal/clock.h"
+#include "agent/signal/elf_image.h"
+#include "agent/signal/loaded_object.h"
+
+namespace varve::agent {
+namespace {
+
+constexpr uint32_t kFirstChunkBytes = 4096;
+constexpr uint32_t kNextChunkBytes = 16384;
+constexpr uint32_t kMaxPath = 4096;
+
+const link_map* tombstone() { return reinterpret_cast<const link_map*>(uintptr_t{1}); }
+
+uint32_t slot_of(const link_map* map) { return uint32_t(uintptr_t(map) >> 4) * 0x9E3779B1u >> 21; }
+static_assert(1u << (32 - 21) == 2048, "slot_of() yields an index below ModuleLog::kSlots");
+
+/// The vDSO's link map has a file name, but there is no such file.
+const char* display_path(const link_map& map, const char* executable) {
+  if (!map.l_name || !*map.l_name) return executable;
+  return std::strcmp(map.l_name, "linux-vdso.so.1") ? map.l_name : "[vdso]";
+}
+
+/// The headers stand at the start of the first mapping. Where they do not, the lookup's range must do.
+ElfImage describe(const dl_find_object& found) {
+  ElfImage image;
+  uint32_t headers = 0;
+  auto begin = uint64_t(found.dlfo_map_start), end = uint64_t(found.dlfo_map_end);
+  uint64_t bias = found.dlfo_link_map->l_addr;
+  if (const Elf64_Phdr* first = mapped_program_headers(found.dlfo_map_start, end - begin, headers))
+    read_program_headers(first, headers, bias, image);
+  if (!image.code_count) image = {begin, end, {{begin, end}}, 1, nullptr, 0};
+  return image;
+}
+
+template <typename T>
+uint8_t* put(uint8_t* out, const T* data, uint32_t count) {
+  std::memcpy(out, data, sizeof(T) * count);
+  return out + sizeof(T) * count;
+}
+
+constexpr uint32_t align8(uint32_t size) { return (size + 7) & ~7u; }
+
+}  // namespace
+
+void ModuleLog::start(ProcessFile& file, format::CountersRecord& counters, const char* executable, uint64_t time_ns) {
+  file_ = &file;
+  counters_ = &counters;
+  executable_ = executable;
+  start_time_ns_ = time_ns;
+}
+
+void ModuleLog::reset() {
+  lock_.unlock();
+  chunk_ = {};
+  next_module_ = known_count_ = 0;
+  for (Known& known : known_) known.map.store(nullptr, std::memory_order_relaxed);
+}
+
+ModuleLog::Known* ModuleLog::find(const link_map* map, uint64_t start) {
+  for (uint32_t slot = slot_of(map), i = 0; i < kSlots; ++i, slot = (slot + 1) % kSlots) {
+    const link_map* key = known_[slot].map.load(std::memory_order_acquire);
+    if (!key) return nullptr;
+    if (key == map && start >= known_[slot].start && start < known_[slot].end) return &known_[slot];
+  }
+  return nullptr;
+}
+
+void ModuleLog::note(const dl_find_object& found) {
+  if (find(found.dlfo_link_map, uint64_t(found.dlfo_map_start))) return;
+  SpinGuard guard(lock_);
+  if (!guard.owns()) return;  // seen again at the next miss
+  if (!find(found.dlfo_link_map, uint64_t(found.dlfo_map_start))) add(found, monotonic_ns());
+}
+
+/// Space for one record, in a new chunk if need be; null where there is none.
+uint8_t* ModuleLog::reserve(uint32_t bytes, uint64_t time_ns) {
+  if (chunk_ && chunk_.room() >= bytes) return chunk_.end();
+  uint32_t size = chunk_ ? kNextChunkBytes : kFirstChunkBytes;
+  Chunk next = file_->allocate(format::ChunkType::kModules, size, format::kNoThread, time_ns);
+  if (!next || next.room() < bytes) return nullptr;
+  if (chunk_) ProcessFile::seal(chunk_);
+  chunk_ = next;
+  return chunk_.end();
+}
+
+/// Addresses belong to the module from the moment the one before it was gone; the first of its place, from the start.
+/// (The tick that meets a module first may be older than another thread's that met it through the rule cache.)
+uint64_t ModuleLog::retire_overlapping(uint64_t start, uint64_t end, uint64_t time_ns) {
+  uint64_t since = start_time_ns_;
+  for (Known& known : known_) {
+    if (!known.map.load(std::memory_order_relaxed) || known.start >= end || known.end <= start) continue;
+    if (known.map.load(std::memory_order_relaxed) != tombstone()) unload(known, time_ns);
+    if (known.unload_ns > since) since = known.unload_ns;
+  }
+  return since;
+}
+
+void ModuleLog::add(const dl_find_object& found, uint64_t time_ns) {
+  ElfImage image = describe(found);
+  const char* path = display_path(*found.dlfo_link_map, executable_);
+  auto path_size = uint32_t(strnlen(path, kMaxPath - 1)) + 1;
+  uint32_t ranges_size = image.code_count * uint32_t(sizeof(CodeRange));
+  uint32_t size = align8(uint32_t(sizeof(format::ModuleLoadRecord)) + ranges_size + image.build_id_size + path_size);
+  uint64_t since = retire_overlapping(image.start, image.end, time_ns);
+  uint8_t* out = known_count_ < kSlots / 2 ? reserve(size, time_ns) : nullptr;
+  if (!out) {
+    count(*counters_, format::Counter::kModulesLost);
+    return;
+  }
+  format::ModuleLoadRecord record{};
+  record.header = {uint16_t(size), uint8_t(format::RecordKind::kModuleLoad), 0};
+  record.module = next_module_++;
+  record.time_ns = since;
+  record.bias = found.dlfo_link_map->l_addr;
+  record.start = image.start;
+  record.end = image.end;
+  record.range_count = image.code_count;
+  record.build_id_size = uint16_t(image.build_id_size);
+  uint8_t* at = put(put(put(out, &record, 1), image.code, image.code_count), image.build_id, image.build_id_size);
+  std::memcpy(at, path, path_size - 1);
+  std::memset(at + path_size - 1, 0, size_t(out + size - (at + path_size - 1)));
+  chunk_.commit(size);
+  remember(found.dlfo_link_map, image, record.module);
+}
+
+void ModuleLog::remember(const link_map* map, const ElfImage& image, uint32_t module) {
+  auto taken = [this](uint32_t slot) {
+    const link_map* key = known_[slot].map.load(std::memory_order_relaxed);
+    return key && key != tombstone();
+  };
+  uint32_t slot = slot_of(map);
+  while (taken(slot)) slot = (slot + 1) % kSlots;
+  known_[slot].start = image.start;
+  known_[slot].end = image.end;
+  known_[slot].code = image.code[0].begin;
+  known_[slot].module = module;
+  known_[slot].unload_ns = 0;
+  known_[slot].map.store(map, std::memory_order_release);
+  ++known_count_;
+}
+
+void ModuleLog::unload(Known& known, uint64_t time_ns) {
+  known.map.store(tombstone(), std::memory_order_release);
+  known.unload_ns = time_ns;
+  --known_count_;
+  constexpr uint32_t kSize = sizeof(format::ModuleUnloadRecord);
+  uint8_t* out = reserve(kSize, time_ns);
+  if (!out) {
+    count(*counters_, format::Counter::kModulesLost);
+    return;
+  }
+  format::ModuleUnloadRecord record{{kSize, uint8_t(format::RecordKind::kModuleUnload), 0}, known.module, time_ns};
+  std::memcpy(out, &record, kSize);
+  chunk_.commit(kSize);
+}
+
+uint32_t ModuleLog::note_unloads(uint64_t time_ns) {
+  SpinGuard guard(lock_);
+  uint32_t gone = 0;
+  for (Known& known : known_) {
+    const link_map* map = known.map.load(std::memory_order_relaxed);
+    if (!guard.owns() || !map || map == tombstone()) continue;
+    dl_find_object found{};
+    if (find_object(known.code, found) && found.dlfo_link_map == map) continue;
+    unload(known, time_ns);
+    ++gone;
+  }
+  return gone;
+}
+
+}  // namespace varve::agent

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// ModuleLog: which files are mapped where and when, written as modules are first seen in a stack. There is no hook on
+// dlopen: its search path depends on who calls it, and a wrapper would be the caller. So the unwinder's lookups report
+// every module they meet; only unloading is told by a hook (dlclose), by checking who is still there.
+// Context: signal (note), agent start and dlclose hook (the others, with SIGPROF blocked).
+#pragma once
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "agent/signal/elf_image.h"
+#include "agent/signal/process_file.h"
+#include "agent/signal/spin_lock.h"
+
+namespace varve::agent {
+
+class ModuleLog {
+ public:
+  /// `counters` is where refused records are counted. `executable` is the path of the program itself (its link map has none).
+  void start(ProcessFile& file, format::CountersRecord& counters, const char* executable, uint64_t time_ns);
+
+  /// After fork: begins again with nothing known.
+  void reset();
+
+  /// Records the module of a lookup result unless it is known. Cheap when it is: one probe of a table.
+  void note(const dl_find_object& found);
+
+  /// Marks modules that are mapped no more as unloaded at `time_ns`. Returns how many.
+  uint32_t note_unloads(uint64_t time_ns);
+
+ private:
+  struct Known {
+    std::atomic<const link_map*> map;  // null: free; kTombstone: was used
+    uint64_t start, end;               // of its segments
+    uint64_t code;                     // an address in it that a lookup must find
+    uint64_t unload_ns;                // of a tombstone: since when its place is free
+    uint32_t module;
+  };
+  static constexpr uint32_t kSlots = 2048;  // a power of two; half full at the most
+
+  Known* find(const link_map* map, uint64_t start);
+  void add(const dl_find_object& found, uint64_t time_ns);
+  void remember(const link_map* map, const ElfImage& image, uint32_t module);
+  void unload(Known& known, uint64_t time_ns);
+  uint64_t retire_overlapping(uint64_t start, uint64_t end, uint64_t time_ns);
+  uint8_t* reserve(uint32_t bytes, uint64_t time_ns);
+
+  ProcessFile* file_ = nullptr;
+  format::CountersRecord* counters_ = nullptr;
+  const char* executable_ = "";
+  uint64_t start_time_ns_ = 0;
+  SpinLock lock_;
+  Chunk chunk_;
+  uint32_t next_module_ = 0;
+  uint32_t known_count_ = 0;
+  Known known_[kSlots] = {};
+};
+
+/// Adds to a counter of the file; any number of threads at once.
+inline void count(format::CountersRecord& counters, format::Counter which, uint64_t amount = 1) {
+  reinterpret_cast<std::atomic<uint64_t>&>(counters.values[uint32_t(which)]).fetch_add(amount, std::memory_order_relaxed);
+}
+
+}  // namespace varve::agent

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// See process_file.h.
+// Context: signal, agent start, fork.
+#include "agent/signal/process_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include <cerrno>
+#include <cstring>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace varve::agent {
+namespace {
+
+constexpr uint32_t round_up(uint32_t bytes) { return (bytes + format::kPageSize - 1) & ~(format::kPageSize - 1); }
+
+/// fallocate() beyond RLIMIT_FSIZE would send the program SIGXFSZ, so the limit is asked first.
+long check_size_limit(uint64_t size) {
+  rlimit limit{};
+  long result = raw_syscall(__NR_prlimit64, 0, RLIMIT_FSIZE, 0, as_arg(&limit));
+  if (failed(result)) return result;
+  return limit.rlim_cur != RLIM_INFINITY && size > limit.rlim_cur ? -EFBIG : 0;
+}
+
+/// Real blocks for [offset, offset + bytes). File systems without fallocate get zeros written.
+long reserve(int fd, uint64_t offset, uint32_t bytes) {
+  long result;
+  do result = raw_syscall(__NR_fallocate, fd, 0, long(offset), bytes);
+  while (result == -EINTR);
+  if (result != -EOPNOTSUPP && result != -ENOSYS) return result;
+  static constexpr uint8_t kZeros[format::kPageSize] = {};
+  for (uint32_t done = 0; done < bytes; done += sizeof kZeros) {
+    result = raw_syscall(__NR_pwrite64, fd, as_arg(kZeros), sizeof kZeros, long(offset + done));
+    if (result != long(sizeof kZeros)) return failed(result) ? result : -ENOSPC;
+  }
+  return 0;
+}
+
+}  // namespace
+
+uint32_t ProcessFile::extent_size(uint32_t bytes) const {
+  uint64_t wanted = file_size_ / 2;
+  uint32_t size = wanted < kSmallestExtent ? kSmallestExtent : wanted > kLargestExtent ? kLargestExtent : uint32_t(wanted);
+  return round_up(size > bytes ? size : bytes);
+}
+
+uint32_t ProcessFile::free_slot() const {
+  for (uint32_t slot = 0; slot < kExtents; ++slot)
+    if (!extents_[slot].base) return slot;
+  return kExtents;
+}
+
+long ProcessFile::map_extent(int fd, uint32_t bytes) {
+  uint32_t slot = free_slot();
+  if (slot == kExtents) return -ENOMEM;
+  long result = check_size_limit(file_size_ + bytes);
+  if (!failed(result)) result = reserve(fd, file_size_, bytes);
+  if (failed(result)) return result;
+  result = raw_syscall(__NR_mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, long(file_size_));
+  if (failed(result)) return result;
+  Extent& extent = extents_[slot];
+  extent.base = reinterpret_cast<uint8_t*>(result);
+  extent.size = bytes;
+  extent.given = 0;
+  extent.users.store(1, std::memory_order_relaxed);
+  file_size_ += bytes;
+  current_ = slot;
+  return 0;
+}
+
+long ProcessFile::open(const char* path, const format::FileHeader& header, uint32_t first_extent_bytes) {
+  std::strncpy(path_, path, sizeof path_ - 1);
+  long fd = raw_syscall(__NR_open, as_arg(path_), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (failed(fd)) return fd;
+  long result = map_extent(int(fd), round_up(first_extent_bytes));
+  raw_syscall(__NR_close, fd);
+  if (failed(result)) {
+    raw_syscall(__NR_unlink, as_arg(path_));
+    error_.store(int(-result), std::memory_order_relaxed);
+    return result;
+  }
+  std::memcpy(extents_[current_].base, &header, sizeof header);
+  extents_[current_].given = format::kPageSize;
+  return 0;
+}
+
+void ProcessFile::forget() {
+  for (Extent& extent : extents_) {
+    if (extent.base) raw_syscall(__NR_munmap, as_arg(extent.base), extent.size);
+    extent.base = nullptr;
+  }
+  lock_.unlock();  // a thread that the fork did not copy may have held it
+  error_.store(0, std::memory_order_relaxed);
+  file_size_ = 0;
+  sequence_ = 0;
+}
+
+/// What is left of the current extent becomes a chunk of its own kind, so that readers can step over it.
+void ProcessFile::close_current() {
+  Extent& extent = extents_[current_];
+  if (uint32_t left = extent.size - extent.given) {
+    auto* header = reinterpret_cast<format::ChunkHeader*>(extent.base + extent.given);
+    header->capacity = left;
+    header->type = uint32_t(format::ChunkType::kFree);
+    extent.given = extent.size;
+  }
+  drop_user(current_);
+}
+
+long ProcessFile::grow(uint32_t bytes) {
+  long fd = raw_syscall(__NR_open, as_arg(path_), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  if (failed(fd)) return fd;
+  uint32_t previous = current_;
+  long result = map_extent(int(fd), extent_size(bytes));
+  raw_syscall(__NR_close, fd);
+  if (failed(result)) return result;
+  uint32_t next = current_;
+  current_ = previous;
+  close_current();
+  current_ = next;
+  return 0;
+}
+
+Chunk ProcessFile::allocate(format::ChunkType type, uint32_t bytes, uint32_t thread, uint64_t time_ns) {
+  SpinGuard guard(lock_);
+  if (!guard.owns() || error() != 0) return {};
+  if (extents_[current_].size - extents_[current_].given < bytes) {
+    if (long result = grow(bytes); failed(result)) {
+      error_.store(int(-result), std::memory_order_relaxed);
+      return {};
+    }
+  }
+  Extent& extent = extents_[current_];
+  auto* header = reinterpret_cast<format::ChunkHeader*>(extent.base + extent.given);
+  *header = {};
+  header->version = 1;
+  header->capacity = bytes;
+  header->thread = thread;
+  header->sequence = sequence_++;
+  header->first_time_ns = header->last_time_ns = time_ns;
+  reinterpret_cast<std::atomic<uint32_t>&>(header->type).store(uint32_t(type), std::memory_order_release);
+  extent.given += bytes;
+  extent.users.fetch_add(1, std::memory_order_relaxed);
+  return {header, current_};
+}
+
+void ProcessFile::drop_user(uint32_t index) {
+  Extent& extent = extents_[index];
+  if (extent.users.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  raw_syscall(__NR_munmap, as_arg(extent.base), extent.size);
+  extent.base = nullptr;  // the slot is free from here on
+}
+
+void ProcessFile::release(const Chunk& chunk) { drop_user(chunk.extent); }
+
+void ProcessFile::seal(const Chunk& chunk) {
+  chunk.header->checksum = XXH64(chunk.payload(), chunk.header->used, 0);
+  chunk.header->flags |= format::kChunkSealed;
+}
+
+}  // namespace varve::agent

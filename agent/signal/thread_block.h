@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// ThreadBlock: everything the handler knows of its thread, in memory that outlives the thread. One TLS pointer, of the
+// initial-exec model, leads to it: 32 KB of static TLS once made a program's pthread_create fail, eight bytes do not.
+// Not the table of threads: that is agent/thread_registry.h.
+// Context: signal, and the thread's own start and end.
+#pragma once
+
+#include <cstdint>
+
+#include "agent/signal/process_file.h"
+#include "agent/signal/sample_writer.h"
+#include "agent/signal/unwind.h"
+
+namespace varve::agent {
+
+struct ThreadBlock {
+  format::ThreadRecord* record = nullptr;  // in the file, or `unrecorded` when there was no room
+  Chunk record_chunk;                      // keeps it mapped
+  StackBounds stack{};
+  SampleWriter writer;
+  uint64_t last_cpu_ns = 0;  // the thread's CPU clock at its last tick
+  int32_t timer = -1;        // kernel timer id
+  bool live = false;
+
+  // Not the handler's: the registry's.
+  ThreadBlock* next = nullptr;
+  ThreadBlock* previous = nullptr;
+  uint8_t* alternate_stack = nullptr;
+  bool alternate_stack_installed = false;
+  int destructor_rounds = 0;
+  void* (*start_routine)(void*) = nullptr;
+  void* start_argument = nullptr;
+  uint32_t creator = format::kNoThread;
+  uint64_t stack_bytes = 0;  // as the creator asked for
+  uint64_t stack_low = 0;    // of a stack the program supplied
+  format::ThreadRecord unrecorded{};
+};
+
+extern thread_local ThreadBlock* current_block __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+}  // namespace varve::agent

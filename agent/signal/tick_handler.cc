@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// See tick_handler.h.
+// Context: signal.
+#include "agent/signal/tick_handler.h"
+
+#include <sys/prctl.h>
+#include <ucontext.h>
+
+#include <cerrno>
+
+#include "agent/signal/agent_state.h"
+#include "agent/signal/clock.h"
+
+namespace varve::agent {
+namespace {
+
+/// The name is read at the first tick and now and then: programs name their threads after starting them.
+constexpr uint64_t kNameEveryTicks = 64;
+
+bool is_tick(const siginfo_t& info, const ThreadBlock* block) {
+  return block && block->live && info.si_code == SI_TIMER && info.si_value.sival_ptr == block;
+}
+
+/// Hooks of ours on the stack are no part of the program.
+uint32_t without_own_frames(uint64_t* frames, uint32_t depth) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < depth; ++i)
+    if (frames[i] - agent_state.own_code_begin >= agent_state.own_code_end - agent_state.own_code_begin)
+      frames[kept++] = frames[i];
+  return kept;
+}
+
+void lose(uint64_t weight_ns) {
+  count(format::Counter::kSamplesLost);
+  count(format::Counter::kLostCpuNs, weight_ns);
+}
+
+void take_sample(ThreadBlock& block, uint64_t time_ns, SampleFields fields, const ucontext_t& context) {
+  UnwindResult stack = unwind(registers_of(context), block.stack, agent_state.rules, block.writer.scratch(),
+                              agent_state.stack_depth);
+  fields.end = stack.end;
+  fields.used_frame_pointer = stack.used_frame_pointer;
+  count(format::Counter::kRuleCacheHits, stack.cache_hits);
+  count(format::Counter::kRuleCacheMisses, stack.cache_misses);
+  if (Segment segment; !block.writer.has_segment() && agent_state.segments.take(segment))
+    block.writer.give_segment(segment);
+  uint32_t depth = without_own_frames(block.writer.scratch(), stack.depth);
+  if (!block.writer.write(agent_state.file, time_ns, fields, depth)) lose(fields.weight_ns);
+}
+
+void tick(ThreadBlock& block, const siginfo_t& info, const ucontext_t& context) {
+  uint64_t begin = monotonic_ns();
+  uint64_t cpu = thread_cpu_ns();
+  uint64_t weight = cpu > block.last_cpu_ns ? cpu - block.last_cpu_ns : 0;
+  format::ThreadRecord& record = *block.record;
+  auto overrun = uint64_t(info.si_overrun > 0 ? info.si_overrun : 0);
+  block.last_cpu_ns = record.last_cpu_ns = cpu;
+  record.overruns += overrun;
+  if (agent_state.state() != format::ControlState::kRecording) {
+    record.paused_ns += weight;
+    count(format::Counter::kTicksPaused);
+  } else {
+    take_sample(block, begin, {.weight_ns = weight, .overrun = overrun}, context);
+    if (record.ticks % kNameEveryTicks == 0) raw_syscall(__NR_prctl, PR_GET_NAME, as_arg(record.name));
+  }
+  ++record.ticks;
+  record.handler_ns += monotonic_ns() - begin;
+}
+
+}  // namespace
+
+void handle_sigprof(int signal, siginfo_t* info, void* context) {
+  int saved_errno = errno;
+  ThreadBlock* block = current_block;
+  if (is_tick(*info, block)) {
+    tick(*block, *info, *static_cast<const ucontext_t*>(context));
+  } else {
+    if (agent_state.counters) count(format::Counter::kForeignSignals);
+    agent_state.program_sigprof.deliver(signal, info, context);
+  }
+  errno = saved_errno;
+}
+
+}  // namespace varve::agent

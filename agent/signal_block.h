@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// SignalBlock: SIGPROF blocked for a scope, so that the handler never meets the agent's own structures half changed. CPU time
+// still counts while blocked: an expiry stays pending and comes after the scope.
+// Context: any thread of the target.
+#pragma once
+
+#include <signal.h>
+
+#include <cstdint>
+
+#include "agent/signal/raw_syscall.h"
+
+namespace varve::agent {
+
+constexpr uint64_t kSigprofBit = uint64_t{1} << (SIGPROF - 1);
+constexpr long kKernelSignalSetBytes = 8;
+
+/// The thread's signal mask before the change.
+inline uint64_t change_mask(int how, uint64_t set) {
+  uint64_t before = 0;
+  raw_syscall(__NR_rt_sigprocmask, how, as_arg(&set), as_arg(&before), kKernelSignalSetBytes);
+  return before;
+}
+
+class SignalBlock {
+ public:
+  SignalBlock() : before_(change_mask(SIG_BLOCK, kSigprofBit)) {}
+  ~SignalBlock() {
+    if (!(before_ & kSigprofBit)) change_mask(SIG_UNBLOCK, kSigprofBit);
+  }
+  SignalBlock(const SignalBlock&) = delete;
+  SignalBlock& operator=(const SignalBlock&) = delete;
+
+ private:
+  uint64_t before_;
+};
+
+}  // namespace varve::agent

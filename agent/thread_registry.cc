@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+// See thread_registry.h.
+// Context: any thread of the target, with SIGPROF blocked.
+#include "agent/thread_registry.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+#include <cstring>
+#include <new>
+
+#include "agent/signal/agent_state.h"
+#include "agent/signal/clock.h"
+#include "agent/signal_block.h"
+#include "agent/stack_limits.h"
+#include "agent/text.h"
+#include "agent/thread_timer.h"
+
+namespace varve::agent {
+namespace {
+
+constexpr uint32_t kGuardBytes = 4096;
+/// A signal frame is 3.5 KB, 11.6 KB once AMX is used; the handler takes under 2 KB; the rest is margin for the program's own
+/// handlers that ask for SA_ONSTACK and find ours.
+constexpr uint32_t kAlternateStackBytes = 64 * 1024;
+constexpr uint32_t kFirstThreadChunk = 4096;
+constexpr uint32_t kNextThreadChunk = 64 * 1024;
+
+struct Registry {
+  SpinLock lock;
+  ThreadBlock* live = nullptr;
+  ThreadBlock* free = nullptr;
+  Chunk records;
+  uint32_t next_index = 0;
+};
+constinit Registry registry;
+
+class RegistryGuard {
+ public:
+  RegistryGuard() { registry.lock.lock(); }
+  ~RegistryGuard() { registry.lock.unlock(); }
+  RegistryGuard(const RegistryGuard&) = delete;
+  RegistryGuard& operator=(const RegistryGuard&) = delete;
+};
+
+uint64_t frames_bytes() { return 2 * uint64_t(agent_state.stack_depth) * sizeof(uint64_t); }
+
+/// Guard page, alternate stack, block, frames: one mapping, so that one munmap would be the end of it.
+ThreadBlock* map_block() {
+  uint64_t bytes = kGuardBytes + kAlternateStackBytes + sizeof(ThreadBlock) + frames_bytes();
+  long memory = raw_syscall(__NR_mmap, 0, long(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (failed(memory)) return nullptr;
+  raw_syscall(__NR_mprotect, memory, kGuardBytes, PROT_NONE);
+  auto* stack = reinterpret_cast<uint8_t*>(memory) + kGuardBytes;
+  auto* block = new (stack + kAlternateStackBytes) ThreadBlock;
+  block->alternate_stack = stack;
+  return block;
+}
+
+/// The state of a block before its thread, whatever thread had it last.
+void renew(ThreadBlock& block) {
+  uint8_t* stack = block.alternate_stack;
+  new (&block) ThreadBlock;
+  block.alternate_stack = stack;
+}
+
+void link(ThreadBlock& block) {
+  block.previous = nullptr;
+  block.next = registry.live;
+  if (registry.live) registry.live->previous = &block;
+  registry.live = &block;
+}
+
+void unlink(ThreadBlock& block) {
+  (block.previous ? block.previous->next : registry.live) = block.next;
+  if (block.next) block.next->previous = block.previous;
+}
+
+/// Makes sure that the current chunk of records has room for one more. False: the file has none.
+bool have_record_room(uint64_t time_ns) {
+  if (registry.records && registry.records.room() >= sizeof(format::ThreadRecord)) return true;
+  uint32_t bytes = registry.records ? kNextThreadChunk : kFirstThreadChunk;
+  Chunk next = agent_state.file.allocate(format::ChunkType::kThreads, bytes, format::kNoThread, time_ns);
+  if (!next) return false;
+  if (registry.records) agent_state.file.release(registry.records);
+  registry.records = next;
+  return true;
+}
+
+/// A record in the file, and its index; the block's own memory where the file has no room.
+void assign_record(ThreadBlock& block, uint64_t time_ns) {
+  constexpr uint32_t kSize = sizeof(format::ThreadRecord);
+  bool in_file = have_record_room(time_ns);
+  block.record = in_file ? reinterpret_cast<format::ThreadRecord*>(registry.records.end()) : &block.unrecorded;
+  *block.record = {};
+  block.record->header = {kSize, uint8_t(format::RecordKind::kThread), 0};
+  block.record->index = registry.next_index++;
+  block.record->start_time_ns = time_ns;
+  if (!in_file) return count(format::Counter::kThreadsUnsampled);
+  block.record_chunk = registry.records;
+  agent_state.file.retain(registry.records);
+  registry.records.commit(kSize);
+}
+
+/// Ours only where the thread has none: a program's own is left alone and replaces ours when it sets one.
+void install_alternate_stack(ThreadBlock& block) {
+  stack_t current{};
+  raw_syscall(__NR_sigaltstack, 0, as_arg(&current));
+  if (!(current.ss_flags & SS_DISABLE)) return;
+  stack_t ours{block.alternate_stack, 0, kAlternateStackBytes};
+  block.alternate_stack_installed = !failed(raw_syscall(__NR_sigaltstack, as_arg(&ours), 0));
+}
+
+void remove_alternate_stack(ThreadBlock& block) {
+  stack_t current{};
+  raw_syscall(__NR_sigaltstack, 0, as_arg(&current));
+  if (current.ss_sp != block.alternate_stack) return;
+  stack_t none{nullptr, SS_DISABLE, 0};
+  raw_syscall(__NR_sigaltstack, as_arg(&none), 0);
+}
+
+/// A thread that ended inside its own signal handler still stands on the alternate stack: that memory is not used again.
+bool stands_on_alternate_stack(const ThreadBlock& block) {
+  auto here = reinterpret_cast<uint8_t*>(__builtin_frame_address(0));
+  return here >= block.alternate_stack && here < block.alternate_stack + kAlternateStackBytes;
+}
+
+void hand_on_segment(ThreadBlock& block) {
+  Segment segment = block.writer.take_segment();
+  if (!segment.chunk || agent_state.segments.give(segment)) return;
+  ProcessFile::seal(segment.chunk);
+  agent_state.file.release(segment.chunk);
+}
+
+void write_own_end(format::ThreadRecord& record) {
+  raw_syscall(__NR_prctl, PR_GET_NAME, as_arg(record.name));
+  record.end_cpu_ns = thread_cpu_ns();
+  record.end_time_ns = monotonic_ns();
+}
+
+void write_end_of_other(format::ThreadRecord& record) {
+  uint64_t cpu = cpu_clock_ns(thread_clock(record.tid));
+  if (!cpu) return;
+  read_thread_name(record.tid, record.name, sizeof record.name);
+  record.header.flags |= format::kThreadEndEstimated;
+  record.end_cpu_ns = cpu;
+  record.end_time_ns = monotonic_ns();
+}
+
+}  // namespace
+
+ThreadBlock* acquire_block() {
+  {
+    RegistryGuard guard;
+    if (ThreadBlock* block = registry.free) {
+      registry.free = block->next;
+      renew(*block);
+      return block;
+    }
+  }
+  return map_block();
+}
+
+void release_block(ThreadBlock* block) {
+  RegistryGuard guard;
+  block->next = registry.free;
+  registry.free = block;
+}
+
+void begin_thread(ThreadBlock& block, const ThreadStart& start) {
+  uint64_t now = monotonic_ns();
+  {
+    RegistryGuard guard;
+    assign_record(block, now);
+    link(block);
+  }
+  format::ThreadRecord& record = *block.record;
+  if (start.is_main) record.header.flags |= format::kThreadMain;
+  record.tid = int32_t(raw_syscall(__NR_gettid));
+  record.creator = block.creator;
+  record.start_routine = uint64_t(block.start_routine);
+  record.start_cpu_ns = record.last_cpu_ns = block.last_cpu_ns = start.start_cpu_ns;
+  raw_syscall(__NR_prctl, PR_GET_NAME, as_arg(record.name));
+  block.stack = start.is_main ? main_stack() : thread_stack(block.stack_bytes, block.stack_low);
+  block.writer.bind(reinterpret_cast<uint64_t*>(&block + 1), agent_state.stack_depth, record.index);
+  install_alternate_stack(block);
+  current_block = &block;
+  block.live = true;
+  if (long result = arm_timer(block, agent_state.interval_ns); failed(result)) {
+    record.header.flags |= format::kThreadNoTimer;
+    record.timer_errno = uint32_t(-result);
+    count(format::Counter::kTimerCreateFailed);
+  }
+}
+
+void end_thread(ThreadBlock& block) {
+  disarm_timer(block);
+  write_own_end(*block.record);
+  block.live = false;
+  current_block = nullptr;
+  remove_alternate_stack(block);
+  hand_on_segment(block);
+  {
+    RegistryGuard guard;
+    unlink(block);
+  }
+  if (block.record_chunk) agent_state.file.release(block.record_chunk);
+  if (!stands_on_alternate_stack(block)) release_block(&block);
+}
+
+void write_ends() {
+  RegistryGuard guard;
+  for (ThreadBlock* block = registry.live; block; block = block->next)
+    if (block != current_block) write_end_of_other(*block->record);
+  if (current_block) write_own_end(*current_block->record);
+}
+
+void revoke_ends() {
+  RegistryGuard guard;
+  for (ThreadBlock* block = registry.live; block; block = block->next) {
+    block->record->end_cpu_ns = block->record->end_time_ns = 0;
+    block->record->header.flags &= uint8_t(~format::kThreadEndEstimated);
+  }
+}
+
+ThreadBlock* keep_only_this_thread() {
+  registry.lock.unlock();  // a thread that the fork did not copy may have held it
+  ThreadBlock* mine = current_block;
+  for (ThreadBlock *block = registry.live, *next; block; block = next) {
+    next = block->next;
+    if (block == mine) continue;
+    block->next = registry.free;
+    registry.free = block;
+  }
+  registry.live = nullptr;
+  registry.records = {};
+  registry.next_index = 0;
+  if (mine) {
+    mine->record = &mine->unrecorded;
+    mine->record_chunk = {};
+    mine->timer = -1;
+    mine->live = false;
+    mine->creator = format::kNoThread;
+  }
+  return mine;
+}
+
+}  // namespace varve::agent
