@@ -104,15 +104,6 @@ void assign_record(ThreadBlock& block, uint64_t time_ns) {
   registry.records.commit(kSize);
 }
 
-/// Ours only where the thread has none: a program's own is left alone and replaces ours when it sets one.
-void install_alternate_stack(ThreadBlock& block) {
-  stack_t current{};
-  raw_syscall(__NR_sigaltstack, 0, as_arg(&current));
-  if (!(current.ss_flags & SS_DISABLE)) return;
-  stack_t ours{block.alternate_stack, 0, kAlternateStackBytes};
-  block.alternate_stack_installed = !failed(raw_syscall(__NR_sigaltstack, as_arg(&ours), 0));
-}
-
 void remove_alternate_stack(ThreadBlock& block) {
   stack_t current{};
   raw_syscall(__NR_sigaltstack, 0, as_arg(&current));
@@ -167,6 +158,15 @@ void release_block(ThreadBlock* block) {
   RegistryGuard guard;
   block->next = registry.free;
   registry.free = block;
+}
+
+/// Ours only where the thread has none: a program's own is left alone and replaces ours when it sets one.
+void install_alternate_stack(ThreadBlock& block) {
+  stack_t current{};
+  raw_syscall(__NR_sigaltstack, 0, as_arg(&current));
+  if (!(current.ss_flags & SS_DISABLE)) return;
+  stack_t ours{block.alternate_stack, 0, kAlternateStackBytes};
+  block.alternate_stack_installed = !failed(raw_syscall(__NR_sigaltstack, as_arg(&ours), 0));
 }
 
 void begin_thread(ThreadBlock& block, const ThreadStart& start) {

@@ -24,6 +24,9 @@ void begin_thread(ThreadBlock& block, const ThreadStart& start);
 /// Ends it: timer deleted, last clock written, segment handed on, block released. The thread has no block afterwards.
 void end_thread(ThreadBlock& block);
 
+/// Gives the calling thread the block's alternate signal stack, unless the program has set one of its own.
+void install_alternate_stack(ThreadBlock& block);
+
 /// Writes the end of all live threads as seen from the calling one, before an exit or exec that ends them without a hook.
 void write_ends();
 /// Takes write_ends() back: the exec failed and the threads go on.

@@ -38,7 +38,7 @@ bool StackMemory::readable(uint64_t address, uint64_t size) {
 bool StackMemory::page_readable(uint64_t page) {
   for (uint64_t known : pages_)
     if (known == page) return true;
-  if (raw_syscall(kSysRtSigprocmask, kInvalidHow, page, 0, kKernelSigsetSize) != -EINVAL) return false;
+  if (raw_syscall(kSysRtSigprocmask, kInvalidHow, long(page), 0, kKernelSigsetSize) != -EINVAL) return false;
   pages_[next_++ % kPages] = page;
   return true;
 }

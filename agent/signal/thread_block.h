@@ -28,6 +28,7 @@ struct ThreadBlock {
   uint8_t* alternate_stack = nullptr;
   bool alternate_stack_installed = false;
   int destructor_rounds = 0;
+  bool blocked_before_fork = false;  // SIGPROF, by the thread's own mask
   void* (*start_routine)(void*) = nullptr;
   void* start_argument = nullptr;
   uint32_t creator = format::kNoThread;

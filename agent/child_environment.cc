@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// See child_environment.h.
+// Context: agent start; exec and posix_spawn hooks.
+#include "agent/child_environment.h"
+
+#include <unistd.h>
+
+#include <cstring>
+
+#include "agent/session.h"
+#include "agent/text.h"
+
+namespace varve::agent {
+namespace {
+
+char own_library[4096];                                   // as it stands in LD_PRELOAD
+char session_entry[sizeof kSessionVariable + 4096];       // VARVE_SESSION=...
+
+bool is_entry_of(const char* entry, const char* name) {
+  size_t length = std::strlen(name);
+  return !std::strncmp(entry, name, length) && entry[length] == '=';
+}
+
+bool is_separator(char c) { return c == ':' || c == ' '; }
+
+/// The element of a preload list that is this library, as a position and length; null where it is not there.
+const char* find_own_element(const char* list, size_t& length) {
+  constexpr char kName[] = "/libvarve.so";
+  constexpr size_t kNameLength = sizeof kName - 1;
+  for (const char* at = list; *at;) {
+    length = 0;
+    while (at[length] && !is_separator(at[length])) ++length;
+    if (length >= kNameLength && !std::memcmp(at + length - kNameLength, kName, kNameLength)) return at;
+    at += length;
+    while (is_separator(*at)) ++at;
+  }
+  return nullptr;
+}
+
+bool carries_session(const char* entry) { return !std::strcmp(entry, session_entry); }
+
+bool carries_library(const char* entry) {
+  size_t length = 0;
+  return is_entry_of(entry, kPreloadVariable) && find_own_element(entry + sizeof kPreloadVariable, length);
+}
+
+struct Survey {
+  size_t entries = 0;
+  const char* preload = nullptr;  // the value of LD_PRELOAD
+  bool has_library = false, has_session = false;
+};
+
+Survey survey(char* const* environment) {
+  Survey found;
+  for (; environment && *environment; ++environment, ++found.entries) {
+    found.has_session |= carries_session(*environment);
+    found.has_library |= carries_library(*environment);
+    if (is_entry_of(*environment, kPreloadVariable)) found.preload = *environment + sizeof kPreloadVariable;
+  }
+  return found;
+}
+
+/// Removes the element at `at` and the separator beside it from a list, in place.
+void cut_element(char* list, char* at, size_t length) {
+  char* end = at + length;
+  if (*end) ++end;
+  else if (at > list) --at;
+  std::memmove(at, end, std::strlen(end) + 1);
+}
+
+}  // namespace
+
+void learn_carried_environment() {
+  const char* preload = find_variable(environ, kPreloadVariable);
+  size_t length = 0;
+  const char* own = preload ? find_own_element(preload, length) : nullptr;
+  if (own && length < sizeof own_library) std::memcpy(own_library, own, length);
+  const char* session = find_variable(environ, kSessionVariable);
+  TextBuilder(session_entry, sizeof session_entry).add(kSessionVariable).add("=").add(session ? session : "");
+}
+
+void drop_carried_environment() {
+  char** kept = environ;
+  for (char** entry = environ; entry && *entry; ++entry) {
+    if (is_entry_of(*entry, kSessionVariable)) continue;
+    if (carries_library(*entry)) {
+      size_t length = 0;
+      char* list = *entry + sizeof kPreloadVariable;
+      cut_element(list, const_cast<char*>(find_own_element(list, length)), length);
+      if (!*list) continue;
+    }
+    *kept++ = *entry;
+  }
+  if (kept) *kept = nullptr;
+}
+
+size_t carried_bytes(char* const* environment) {
+  Survey found = survey(environment);
+  if (!*own_library || (found.has_library && found.has_session)) return 0;
+  size_t preload = sizeof kPreloadVariable + std::strlen(own_library) + 2;
+  if (found.preload) preload += std::strlen(found.preload);
+  return (found.entries + 3) * sizeof(char*) + preload;
+}
+
+char** carry_environment(char* const* environment, void* memory, size_t bytes) {
+  Survey found = survey(environment);
+  char** out = static_cast<char**>(memory);
+  char* text = reinterpret_cast<char*>(out + found.entries + 3);
+  size_t used = 0;
+  for (; environment && *environment; ++environment) {
+    bool replaced = is_entry_of(*environment, kSessionVariable) ||
+                    (!found.has_library && is_entry_of(*environment, kPreloadVariable));
+    if (!replaced) out[used++] = *environment;
+  }
+  if (!found.has_library) {
+    TextBuilder entry(text, size_t(static_cast<char*>(memory) + bytes - text));
+    entry.add(kPreloadVariable).add("=").add(own_library);
+    if (found.preload && *found.preload) entry.add(":").add(found.preload);
+    out[used++] = text;
+  }
+  out[used++] = session_entry;
+  out[used] = nullptr;
+  return out;
+}
+
+}  // namespace varve::agent

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// dlclose: addresses may now mean other code, so the unwinder's rules are forgotten and unloaded modules get their time.
+// dlopen has no hook: which directories it searches depends on the object that calls it.
+// Context: any thread of the target.
+#include <dlfcn.h>
+
+#include "agent/hooks.h"
+#include "agent/image.h"
+#include "agent/real.h"
+#include "agent/signal/agent_state.h"
+#include "agent/signal/clock.h"
+#include "agent/signal_block.h"
+
+namespace varve::agent {
+namespace {
+
+Real<int(void*)> real_dlclose{"dlclose"};
+
+}  // namespace
+
+void resolve_loader_hooks() { real_dlclose.get(); }
+
+VARVE_HOOK int dlclose(void* handle) {
+  int result = real_dlclose(handle);
+  if (in_recorded_process()) {
+    SignalBlock guard;
+    if (agent_state.modules.note_unloads(monotonic_ns())) agent_state.rules.invalidate();
+  }
+  return result;
+}
+
+}  // namespace varve::agent

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+// Processes: fork's child gets a file of its own; exec and posix_spawn carry the recording on in the new program's
+// environment; exec and _exit write the ends that no destructor would.
+// vfork needs no hook: its child has no timers, and everything below asks in_recorded_process() before it touches state that
+// the child shares with its parent.
+// Context: any thread of the target; exec hooks also in vfork children.
+#include <pthread.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdarg>
+
+#include "agent/child_environment.h"
+#include "agent/hooks.h"
+#include "agent/image.h"
+#include "agent/real.h"
+#include "agent/signal/agent_state.h"
+#include "agent/signal_block.h"
+#include "agent/thread_registry.h"
+#include "agent/thread_timer.h"
+
+namespace varve::agent {
+namespace {
+
+using Exec = int(const char*, char* const*, char* const*);
+using Spawn = int(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*, char* const*, char* const*);
+Real<Exec> real_execve{"execve"};
+Real<Exec> real_execvpe{"execvpe"};
+Real<int(int, char* const*, char* const*)> real_fexecve{"fexecve"};
+Real<int(int, const char*, char* const*, char* const*, int)> real_execveat{"execveat"};
+Real<Spawn> real_posix_spawn{"posix_spawn"};
+Real<Spawn> real_posix_spawnp{"posix_spawnp"};
+Real<void(int)> real_exit{"_exit"};
+Real<void(int)> real_quick_exit{"quick_exit"};
+
+/// The moments around an exec. Timers do not survive it, but a pending SIGPROF would, and would kill the new program; so the
+/// timer goes first. If the exec fails everything is taken back.
+class ExecAttempt {
+ public:
+  ExecAttempt() : ours_(in_recorded_process()) {
+    if (!ours_) return;
+    SignalBlock guard;
+    if (current_block) disarm_timer(*current_block);
+    end_image(format::ImageEnd::kExec);
+  }
+  ~ExecAttempt() {
+    if (!ours_) return;
+    int saved_errno = errno;
+    SignalBlock guard;
+    revoke_end_of_image();
+    if (current_block) arm_timer(*current_block, agent_state.interval_ns);
+    errno = saved_errno;
+  }
+  ExecAttempt(const ExecAttempt&) = delete;
+  ExecAttempt& operator=(const ExecAttempt&) = delete;
+
+ private:
+  bool ours_;
+};
+
+template <typename Function, typename... Arguments>
+int exec(Function& real, Arguments... arguments) {
+  ExecAttempt attempt;
+  return real(arguments...);
+}
+
+/// A fork of a large process takes long; were a tick to interrupt it, the kernel would start it again, and again.
+void before_fork() {
+  if (!current_block || !in_recorded_process()) return;
+  current_block->blocked_before_fork = change_mask(SIG_BLOCK, kSigprofBit) & kSigprofBit;
+}
+
+void let_ticks_in(const ThreadBlock* block) {
+  if (block && !block->blocked_before_fork) change_mask(SIG_UNBLOCK, kSigprofBit);
+}
+
+void after_fork_in_parent() {
+  if (in_recorded_process()) let_ticks_in(current_block);
+}
+
+/// current_block is the forking thread's, copied with its memory.
+void after_fork_in_child() {
+  if (!agent_state.active.load(std::memory_order_relaxed)) return;
+  ThreadBlock* block = current_block;
+  begin_forked_image();
+  let_ticks_in(block);
+}
+
+[[noreturn]] void leave(Real<void(int)>& real, int status) {
+  if (in_recorded_process()) end_image(format::ImageEnd::kExit);
+  real(status);
+  __builtin_unreachable();
+}
+
+/// The arguments of execl and its kin as an array in `out`, or their number where `out` is null. `list` is left at the NULL.
+size_t collect(const char* first, va_list& list, char** out) {
+  size_t count = 0;
+  for (const char* argument = first; argument; argument = va_arg(list, const char*), ++count)
+    if (out) out[count] = const_cast<char*>(argument);
+  if (out) out[count] = nullptr;
+  return count;
+}
+
+size_t count_arguments(const char* first, va_list& list) {
+  va_list copy;
+  va_copy(copy, list);
+  size_t count = collect(first, copy, nullptr);
+  va_end(copy);
+  return count;
+}
+
+}  // namespace
+
+void resolve_process_hooks() {
+  real_execve.get(), real_execvpe.get(), real_fexecve.get(), real_execveat.get();
+  real_posix_spawn.get(), real_posix_spawnp.get(), real_exit.get(), real_quick_exit.get();
+}
+
+void start_process_hooks() {
+  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  if (agent_state.follow) learn_carried_environment();
+  else drop_carried_environment();
+}
+
+VARVE_HOOK int execve(const char* path, char* const* argv, char* const* environment) noexcept {
+  return with_carried_environment(environment, [=](char* const* carried) { return exec(real_execve, path, argv, carried); });
+}
+
+VARVE_HOOK int execv(const char* path, char* const* argv) noexcept { return execve(path, argv, environ); }
+
+VARVE_HOOK int execvpe(const char* file, char* const* argv, char* const* environment) noexcept {
+  return with_carried_environment(environment, [=](char* const* carried) { return exec(real_execvpe, file, argv, carried); });
+}
+
+VARVE_HOOK int execvp(const char* file, char* const* argv) noexcept { return execvpe(file, argv, environ); }
+
+VARVE_HOOK int fexecve(int fd, char* const* argv, char* const* environment) noexcept {
+  return with_carried_environment(environment, [=](char* const* carried) { return exec(real_fexecve, fd, argv, carried); });
+}
+
+VARVE_HOOK int execveat(int fd, const char* path, char* const* argv, char* const* environment, int flags) noexcept {
+  return with_carried_environment(environment, [=](char* const* carried) { return exec(real_execveat, fd, path, argv, carried, flags); });
+}
+
+VARVE_HOOK int execl(const char* path, const char* first, ...) noexcept {
+  va_list list;
+  va_start(list, first);
+  auto** argv = static_cast<char**>(__builtin_alloca((count_arguments(first, list) + 1) * sizeof(char*)));
+  collect(first, list, argv);
+  va_end(list);
+  return execve(path, argv, environ);
+}
+
+VARVE_HOOK int execlp(const char* file, const char* first, ...) noexcept {
+  va_list list;
+  va_start(list, first);
+  auto** argv = static_cast<char**>(__builtin_alloca((count_arguments(first, list) + 1) * sizeof(char*)));
+  collect(first, list, argv);
+  va_end(list);
+  return execvpe(file, argv, environ);
+}
+
+VARVE_HOOK int execle(const char* path, const char* first, ...) noexcept {
+  va_list list;
+  va_start(list, first);
+  auto** argv = static_cast<char**>(__builtin_alloca((count_arguments(first, list) + 1) * sizeof(char*)));
+  collect(first, list, argv);
+  auto** environment = va_arg(list, char**);
+  va_end(list);
+  return execve(path, argv, environment);
+}
+
+VARVE_HOOK int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
+                           const posix_spawnattr_t* attributes, char* const* argv, char* const* environment) noexcept {
+  return with_carried_environment(environment, [=](char* const* carried) {
+    return real_posix_spawn(pid, path, actions, attributes, argv, carried);
+  });
+}
+
+VARVE_HOOK int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file_actions_t* actions,
+                            const posix_spawnattr_t* attributes, char* const* argv, char* const* environment) noexcept {
+  return with_carried_environment(environment, [=](char* const* carried) {
+    return real_posix_spawnp(pid, file, actions, attributes, argv, carried);
+  });
+}
+
+VARVE_HOOK void _exit(int status) { leave(real_exit, status); }
+VARVE_HOOK void _Exit(int status) noexcept { leave(real_exit, status); }
+VARVE_HOOK void quick_exit(int status) noexcept { leave(real_quick_exit, status); }
+
+}  // namespace varve::agent
