@@ -27,5 +27,15 @@ inline constexpr char kFollow[] = "follow";           // "0" with --no-follow
 inline constexpr char kDelayNs[] = "delay_ns";        // --delay
 inline constexpr char kDurationNs[] = "duration_ns";  // --duration
 inline constexpr char kObserver[] = "observer";       // what gave run states; missing: nothing did
+inline constexpr char kArgument[] = "argument";       // the words of the command, one record each, in order
+inline constexpr char kProgram[] = "program";         // path of the file that was executed
+inline constexpr char kMachine[] = "machine";         // uname -m
+inline constexpr char kCpuModel[] = "cpu_model";      // first "model name" of /proc/cpuinfo
+inline constexpr char kUser[] = "user_id";            // effective uid of the recorder
+inline constexpr char kMainPid[] = "main_pid";        // of the command
+inline constexpr char kWarning[] = "warning";         // a sentence of the preflight; one record each
+inline constexpr char kStopReason[] = "stop_reason";  // why recording ended before the run: "duration", "interrupt"
+inline constexpr char kStopMonotonicNs[] = "stop_monotonic_ns";  // when, CLOCK_MONOTONIC
+inline constexpr char kStillRunning[] = "still_running";  // followed processes that went on without us
 
 }  // namespace varve::session_key

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: MIT
+// varve record CMD: options, preflight, launch, supervision, finalization, one closing line. All that is
+// printed goes to stderr; stdout is the target's. Context: viewer.
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <future>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/session_keys.h"
+#include "viewer/command.h"
+#include "viewer/record/closing_line.h"
+#include "viewer/record/finalize.h"
+#include "viewer/record/host_facts.h"
+#include "viewer/record/launcher.h"
+#include "viewer/record/perf_map_keeper.h"
+#include "viewer/record/preflight.h"
+#include "viewer/record/profile_directory.h"
+#include "viewer/record/session_writer.h"
+#include "viewer/record/supervisor.h"
+#include "viewer/record/trim.h"
+#include "viewer/render/escape.h"
+
+namespace varve {
+namespace {
+
+namespace keys = session_key;
+
+/// varve's own failure, as env, nohup and timeout have it: not one of the command's usual codes.
+constexpr int kExitOwnFailure = 125;
+
+struct RecordOptions {
+  std::string output;
+  Nanos interval{10 * kNanosPerMilli.count};
+  Nanos delay;
+  Nanos duration;
+  uint64_t stack_depth = 1024;
+  bool no_follow = false;
+  bool no_finalize = false;
+  bool quiet = false;
+  std::vector<std::string> command;
+};
+
+OptionTable record_table(RecordOptions& options) {
+  constexpr Nanos kDay{86'400 * kNanosPerSecond.count};
+  OptionTable table;
+  table.command = "record";
+  table.summary = "Run a command and record where its threads spend their CPU time.";
+  table.usages = {"[options] [--] CMD [ARG...]"};
+  table.verbatim = &options.command;
+  table.options = {
+      {"Output", "-o,--output", "DIR", "CMD.varve",
+       "Make the profile directory DIR, which must not exist. Without it, an older profile of the same name "
+       "is kept "
+       "as CMD.varve.1, CMD.varve.2 and so on.",
+       set_text(options.output)},
+      {"Output", "-q,--quiet", "", "", "Print nothing but errors.", set_flag(options.quiet)},
+      {"Output", "--no-finalize", "", "",
+       "Do not look up names, files and lines after the run; varve report then does it each time, and needs "
+       "the "
+       "binaries.",
+       set_flag(options.no_finalize)},
+      {"Sampling", "--interval", "TIME", "10ms",
+       "CPU time of a thread between two samples, from 1ms to 1s; units ns, us, ms, s.",
+       set_duration(options.interval, "ms", kNanosPerMilli, kNanosPerSecond)},
+      {"Sampling", "--stack-depth", "N", "1024", "Keep at most N frames of a stack, from 1 to 4096.",
+       set_number(options.stack_depth, 1, format::kMaxStackDepth)},
+      {"Scope", "--no-follow", "", "", "Record the command alone, not the processes it starts.",
+       set_flag(options.no_follow)},
+      {"Scope", "--delay", "TIME", "", "Begin to record this long after the start.",
+       set_duration(options.delay, "s", {1}, kDay)},
+      {"Scope", "--duration", "TIME", "",
+       "Stop recording after this long; the command goes on, and varve waits for it.",
+       set_duration(options.duration, "s", {1}, kDay)},
+  };
+  return table;
+}
+
+OptionTable describe_record() {
+  static RecordOptions unread;
+  return record_table(unread);
+}
+
+Nanos clock_now(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return {uint64_t(now.tv_sec) * kNanosPerSecond.count + uint64_t(now.tv_nsec)};
+}
+
+void say(std::string_view sentence) { fmt::print(stderr, "varve: {}\n", render::escape(sentence)); }
+
+/// The session's facts, as far as they are known before the command runs.
+void write_facts(record::SessionWriter& session, const RecordOptions& options,
+                 const record::Verdict& verdict) {
+  session.text(keys::kVersion, VARVE_VERSION);
+  session.text(keys::kCommand, record::shell_quoted(options.command));
+  for (const std::string& word : options.command) session.text(keys::kArgument, word);
+  session.text(keys::kProgram, verdict.program);
+  if (char* directory = getcwd(nullptr, 0)) {
+    session.text(keys::kDirectory, directory);
+    free(directory);
+  }
+  for (const auto& [key, value] : record::host_facts()) session.text(key, value);
+  session.text(keys::kIntervalNs, fmt::format("{}", options.interval.count));
+  session.text(keys::kStackDepth, fmt::format("{}", options.stack_depth));
+  session.text(keys::kFollow, options.no_follow ? "0" : "1");
+  if (options.delay.count) session.text(keys::kDelayNs, fmt::format("{}", options.delay.count));
+  if (options.duration.count) session.text(keys::kDurationNs, fmt::format("{}", options.duration.count));
+  for (const record::Finding& finding : verdict.findings)
+    if (finding.severity == record::Severity::kWarning) session.text(keys::kWarning, finding.sentence);
+}
+
+void write_end(record::SessionWriter& session, const record::RunEnd& end) {
+  session.text(keys::kElapsedNs, fmt::format("{}", end.elapsed.count));
+  session.text(keys::kExitStatus, fmt::format("{}", end.status));
+  session.text(keys::kFinished, "1");
+  session.seal();
+}
+
+/// Ends this process as the command ended, so that a shell sees no difference. A second core would be ours.
+int end_like(int status) {
+  if (!WIFSIGNALED(status)) return WEXITSTATUS(status);
+  int number = WTERMSIG(status);
+  rlimit none{};
+  setrlimit(RLIMIT_CORE, &none);
+  prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+  std::signal(number, SIG_DFL);
+  sigset_t mask;
+  sigemptyset(&mask);
+  sigaddset(&mask, number);
+  sigprocmask(SIG_UNBLOCK, &mask, nullptr);
+  kill(getpid(), number);
+  return 128 + number;  // where that signal cannot end us
+}
+
+class Recording {
+ public:
+  Recording(const RecordOptions& options, const record::Verdict& verdict)
+      : options_(options), verdict_(verdict) {}
+
+  int run();
+
+ private:
+  tl::expected<void, std::string> prepare();
+  int refuse_start(int error);
+  record::RunEnd watch(pid_t command);
+  void finish(const record::RunEnd& end);
+  record::Finalized finalize_now();
+
+  const RecordOptions& options_;
+  const record::Verdict& verdict_;
+  record::InheritedSignals signals_;
+  std::optional<record::ProfileDirectory> directory_;
+  std::optional<record::SessionWriter> session_;
+  std::optional<record::PerfMapKeeper> perf_maps_;
+  std::future<record::Finalized> finalized_;  // early: the command goes on
+};
+
+tl::expected<void, std::string> Recording::prepare() {
+  bool named = !options_.output.empty();
+  auto directory = record::ProfileDirectory::prepare(
+      named ? options_.output : record::default_profile_name(options_.command[0]));
+  if (!directory) return tl::unexpected(directory.error());
+  directory_.emplace(std::move(*directory));
+  record::AgentSettings settings{options_.interval, uint32_t(options_.stack_depth), !options_.no_follow,
+                                 options_.delay.count != 0};
+  auto session = record::SessionWriter::create(directory_->descriptor(), settings);
+  if (!session) return tl::unexpected(session.error());
+  session_.emplace(std::move(*session));
+  write_facts(*session_, options_, verdict_);
+  perf_maps_.emplace(directory_->descriptor(), clock_now(CLOCK_REALTIME));
+  return directory_->publish(!named);
+}
+
+int Recording::refuse_start(int error) {
+  directory_->discard();
+  complain("record", fmt::format("cannot run '{}': {}", options_.command[0], std::strerror(error)));
+  return error == ENOENT ? 127 : error == EAGAIN || error == ENOMEM ? kExitOwnFailure : 126;
+}
+
+record::Finalized Recording::finalize_now() {
+  perf_maps_->collect();
+  bool progress = !options_.quiet && isatty(STDERR_FILENO);
+  return record::finalize(directory_->path(), !options_.no_finalize, progress);
+}
+
+void Recording::finish(const record::RunEnd& end) {
+  record::Finalized profile = finalized_.valid() ? finalized_.get() : finalize_now();
+  if (!options_.quiet) say(record::closing_line(profile, end, directory_->path()));
+  std::string why = record::why_few_samples(profile, end, options_.interval);
+  if (!why.empty() && !options_.quiet) say(why);
+  if (profile.loaded && !profile.trouble.empty()) say(profile.trouble);
+}
+
+record::RunEnd Recording::watch(pid_t command) {
+  record::SupervisorPlan plan;
+  plan.follow = !options_.no_follow;
+  if (options_.delay.count) plan.delay = options_.delay;
+  if (options_.duration.count) plan.duration = options_.duration;
+  plan.say = [this](std::string_view sentence) {
+    if (!options_.quiet) say(sentence);
+  };
+  plan.on_early_stop = [this] {
+    finalized_ = std::async(std::launch::async, [this] { return finalize_now(); });
+  };
+  return record::supervise(command, clock_now(CLOCK_MONOTONIC), plan, signals_, *session_, *perf_maps_);
+}
+
+int Recording::run() {
+  if (auto ready = prepare(); !ready) {
+    if (directory_) directory_->discard();
+    complain("record", ready.error());
+    return kExitUsage;
+  }
+  prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+  session_->text(keys::kStartMonotonicNs, fmt::format("{}", clock_now(CLOCK_MONOTONIC).count));
+  session_->text(keys::kStartRealtimeNs, fmt::format("{}", clock_now(CLOCK_REALTIME).count));
+  auto command = record::launch(
+      {options_.command, record::target_environment(verdict_.preload, directory_->absolute_path())},
+      signals_);
+  if (!command) return refuse_start(command.error());
+  session_->text(keys::kMainPid, fmt::format("{}", *command));
+  record::RunEnd end = watch(*command);
+  write_end(*session_, end);
+  if (end.all_ended) record::trim_agent_files(directory_->descriptor());
+  finish(end);
+  return end_like(end.status);
+}
+
+int run_record(std::span<const std::string> arguments) {
+  RecordOptions options;
+  Start start = start_command(record_table(options), arguments);
+  if (!start.go_on) return start.exit_code;
+  if (options.command.empty()) {
+    complain("record", "name a command to record: varve record [options] CMD [ARG...]");
+    return kExitUsage;
+  }
+  record::guard_standard_descriptors();
+  bool named = !options.output.empty();
+  record::PreflightRequest request{options.command, record::find_agent(),
+                                   named ? options.output : record::default_profile_name(options.command[0]),
+                                   !named};
+  record::Verdict verdict = record::preflight(request);
+  if (const record::Finding* problem = verdict.problem()) {
+    complain("record", problem->remedy.empty() ? problem->sentence
+                                               : fmt::format("{}; {}", problem->sentence, problem->remedy));
+    return verdict.exit_code;
+  }
+  for (const record::Finding& finding : verdict.findings)
+    if (finding.severity == record::Severity::kWarning && !options.quiet)
+      say(fmt::format("{}; {}", finding.sentence, finding.remedy));
+  return Recording(options, verdict).run();
+}
+
+}  // namespace
+
+const Command kRecordCommand = {"record", describe_record, run_record};
+
+}  // namespace varve

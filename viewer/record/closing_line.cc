@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// Words for the end of a recording. See closing_line.h.
+// Context: viewer.
+#include "viewer/record/closing_line.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "viewer/record/host_facts.h"
+
+namespace varve::record {
+namespace {
+
+constexpr uint64_t kFew = 20;  // a share of 20 samples has an error of 10 % and more
+
+std::string plural(uint64_t count, const char* one, const char* many) {
+  return fmt::format("{} {}", with_commas(count), count == 1 ? one : many);
+}
+
+}  // namespace
+
+std::string with_commas(uint64_t number) {
+  std::string text = fmt::format("{}", number);
+  for (size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
+  return text;
+}
+
+std::string time_text(Nanos time) {
+  double seconds = double(time.count) / double(kNanosPerSecond.count);
+  if (seconds >= 600) return fmt::format("{} min {} s", uint64_t(seconds) / 60, uint64_t(seconds) % 60);
+  if (seconds >= 10) return fmt::format("{:.1f} s", seconds);
+  if (seconds >= 1) return fmt::format("{:.2f} s", seconds);
+  return fmt::format("{:.{}f} ms", seconds * 1000, seconds < 0.01 ? 1 : 0);
+}
+
+std::string closing_line(const Finalized& profile, const RunEnd& end, const std::string& directory) {
+  std::string quoted = shell_quoted(directory);
+  if (!profile.loaded) return fmt::format("{}; profile in {}", profile.trouble, quoted);
+  std::string where = profile.processes > 1
+                          ? fmt::format("{} of {}", plural(profile.threads, "thread", "threads"),
+                                        plural(profile.processes, "process", "processes"))
+                          : plural(profile.threads, "thread", "threads");
+  std::string line = fmt::format("{}, {} of CPU time in {}; profile in {}; next: varve report {}",
+                                 plural(profile.samples, "sample", "samples"), time_text(profile.cpu), where,
+                                 quoted, quoted);
+  if (end.still_running)
+    line += fmt::format(" ({} not recorded any more)",
+                        end.still_running == 1 ? "1 process goes on,"
+                                               : fmt::format("{} processes go on,", end.still_running));
+  return line;
+}
+
+std::string why_few_samples(const Finalized& profile, const RunEnd& end, Nanos interval) {
+  if (profile.no_space)
+    return fmt::format("recording ended early: no room for the profile ({})",
+                       std::strerror(profile.last_errno));
+  if (!profile.loaded || profile.samples >= kFew) return "";
+  std::string so = profile.samples ? "few samples" : "no samples";
+  if (!profile.agent_files)
+    return so + ": the agent did not start in the command; varve check COMMAND tells why";
+  if (end.never_began) return so + ": the command ended before --delay was over";
+  if (profile.threads_unsampled)
+    return fmt::format("{}: {} got no timer ({}); see ulimit -i", so,
+                       plural(profile.threads_unsampled, "thread", "threads"),
+                       std::strerror(profile.last_errno));
+  uint64_t expected = profile.cpu.count / interval.count;
+  if (expected < kFew)
+    return fmt::format(
+        "{}: {} of CPU time is little at one sample each {}; run it longer, or use --interval 1ms", so,
+        time_text(profile.cpu), time_text(interval));
+  return so + ": most of the CPU time was spent where the agent is not; see varve report quality";
+}
+
+}  // namespace varve::record

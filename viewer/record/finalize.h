@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Finalize: after a run, gives every address that occurs its name, file and lines, and stores them in the
+// profile, so that it can be read where no binary is. Never fails the run: what goes wrong becomes a
+// sentence. Context: viewer.
+#pragma once
+
+#include <string>
+
+#include "common/units.h"
+
+namespace varve::record {
+
+struct Finalized {
+  bool loaded = false;
+  uint64_t samples = 0;
+  Nanos cpu;  // by the kernel, of the whole run
+  size_t threads = 0, processes = 0;
+  uint64_t agent_files = 0;
+  uint64_t threads_unsampled = 0;  // without a timer
+  uint64_t samples_lost = 0;
+  int last_errno = 0;     // of an agent that could not go on
+  bool no_space = false;  // an agent could not make its file larger
+  std::string trouble;    // a sentence; empty if all went well
+};
+
+/// Loads the profile in `directory` and, with `resolve`, writes its symbols file. `progress`: a line on
+/// stderr, a terminal, when it takes longer than a second.
+Finalized finalize(const std::string& directory, bool resolve, bool progress);
+
+}  // namespace varve::record

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Host facts: what the recorder can tell about the machine before the run: names, processors, limits.
+// Not a judgement about them (preflight.h) and not how a view uses them.
+// Context: viewer.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace varve::record {
+
+/// Session keys and values, in the order in which they are written. Facts that cannot be had are left out.
+std::vector<std::pair<std::string, std::string>> host_facts();
+
+/// The value of a line "NAME:\tVALUE" in a file of /proc.
+std::optional<std::string> proc_value(const std::string& path, std::string_view name);
+
+/// Whole small file, at most `limit` bytes; empty if it cannot be read.
+std::string small_file(const std::string& path, size_t limit = 1 << 16);
+
+/// "150000 100000" (us of CPU time, us of time) for cgroup limits that allow 1.5 processors' worth: the
+/// tightest of this process's group and the groups above it, in either version of cgroups. Nothing if there
+/// is no limit. `root` is "" but in tests.
+std::optional<std::string> cgroup_cpu_max(const std::string& root);
+
+/// One word as a POSIX shell takes it: quoted only where it must be.
+std::string shell_quoted(std::string_view word);
+std::string shell_quoted(const std::vector<std::string>& words);
+
+}  // namespace varve::record

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// Launcher: starts the command as a shell would have, with two more environment variables. The target
+// inherits exactly the descriptors, signal mask and dispositions that varve itself was given. Not what
+// happens afterwards: that is the supervisor. Context: viewer.
+#pragma once
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+namespace varve::record {
+
+/// Signals as they were when varve began. The recorder blocks those that it relays and reads them from a
+/// descriptor.
+class InheritedSignals {
+ public:
+  /// Remembers, then blocks what the recorder handles, and makes SIGCHLD's disposition the default: a parent
+  /// that ignores it would make the kernel reap our children for us.
+  InheritedSignals();
+
+  /// In the child, between fork and exec.
+  void restore() const;
+
+  const sigset_t& handled() const { return handled_; }
+
+ private:
+  sigset_t mask_{};
+  sigset_t handled_{};
+  struct sigaction child_ {};
+};
+
+/// Keeps the numbers 0, 1 and 2 taken: where varve was started with one of them closed, a file of its own
+/// would get the number, and messages would be written into it. What it opens is closed on exec, so the
+/// target sees them closed.
+void guard_standard_descriptors();
+
+struct Launch {
+  std::vector<std::string> argv;
+  std::vector<std::string> environment;  // "NAME=VALUE", whole
+};
+
+/// Forks and executes, searching PATH for a name without a slash. Returns the pid once exec has succeeded.
+/// The error is errno of exec or fork.
+tl::expected<pid_t, int> launch(const Launch& command, const InheritedSignals& signals);
+
+/// The environment of this process with `preload` in front of LD_PRELOAD and VARVE_SESSION set to `session`.
+std::vector<std::string> target_environment(const std::vector<std::string>& preload,
+                                            const std::string& session);
+
+}  // namespace varve::record

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// Walks /proc/PID/task/TID/children. See process_tree.h.
+// Context: viewer.
+#include "viewer/record/process_tree.h"
+
+#include <dirent.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "viewer/record/host_facts.h"
+
+namespace varve::record {
+namespace {
+
+constexpr size_t kMostProcesses = 100'000;
+constexpr size_t kMostChildrenText = 1 << 20;
+
+void add_numbers(std::string_view text, std::vector<pid_t>& list) {
+  const char* next = text.data();
+  const char* end = next + text.size();
+  while (next < end) {
+    pid_t value = 0;
+    auto [after, error] = std::from_chars(next, end, value);
+    if (error != std::errc()) {
+      ++next;  // a space
+      continue;
+    }
+    list.push_back(value);
+    next = after;
+  }
+}
+
+/// Children belong to the thread that forked them.
+void add_children(pid_t process, std::vector<pid_t>& list) {
+  std::string tasks = fmt::format("/proc/{}/task", process);
+  std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir(tasks.c_str()), closedir);
+  if (!directory) return;
+  while (dirent* entry = readdir(directory.get()))
+    if (entry->d_name[0] != '.')
+      add_numbers(small_file(tasks + "/" + entry->d_name + "/children", kMostChildrenText), list);
+}
+
+}  // namespace
+
+std::vector<pid_t> descendants() {
+  std::vector<pid_t> list;
+  add_children(getpid(), list);
+  for (size_t i = 0; i < list.size() && list.size() < kMostProcesses; ++i) add_children(list[i], list);
+  return list;
+}
+
+bool is_followed(pid_t process) {
+  std::unique_ptr<FILE, int (*)(FILE*)> maps(fopen(fmt::format("/proc/{}/maps", process).c_str(), "re"),
+                                             fclose);
+  if (!maps) return false;
+  char* line = nullptr;
+  size_t capacity = 0;
+  bool found = false;
+  while (!found && getline(&line, &capacity, maps.get()) > 0)
+    found = std::string_view(line).find("/libvarve.so") != std::string_view::npos;
+  free(line);
+  return found;
+}
+
+pid_t own_pid(pid_t process) {
+  std::vector<pid_t> numbers;  // outermost namespace first
+  add_numbers(proc_value(fmt::format("/proc/{}/status", process), "NSpid").value_or(""), numbers);
+  return numbers.empty() ? 0 : numbers.back();
+}
+
+}  // namespace varve::record

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// Process tree: the living descendants of this process, from /proc. The recorder is their subreaper, so a
+// daemon's orphans are among them. Context: viewer.
+#pragma once
+
+#include <sys/types.h>
+
+#include <vector>
+
+namespace varve::record {
+
+/// All living descendants, zombies included, parents before children. At most 100,000.
+std::vector<pid_t> descendants();
+
+/// Whether the agent is mapped into the process: it is being recorded.
+bool is_followed(pid_t process);
+
+/// The pid by which the process knows itself, in its innermost pid namespace; 0 if it is gone.
+pid_t own_pid(pid_t process);
+
+}  // namespace varve::record

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// SessionWriter: the session file of a run. It holds the control block that every agent maps, and, as text,
+// what is known about the run. Valid at every instant: a record counts only once the chunk's `used` says so.
+// Not a reader (viewer/load) and not the source of the facts (host_facts.h, supervisor.h).
+// Context: viewer.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "common/file_format.h"
+#include "common/units.h"
+
+namespace varve::record {
+
+/// What the agents read from the control block.
+struct AgentSettings {
+  Nanos interval{10'000'000};
+  uint32_t stack_depth = 1024;  // frames
+  bool follow = true;
+  bool paused = false;  // begin without recording (--delay)
+};
+
+class SessionWriter {
+ public:
+  SessionWriter(SessionWriter&& other) noexcept;
+  SessionWriter& operator=(SessionWriter&&) = delete;
+  ~SessionWriter();
+
+  /// Creates the file in `directory` (mode 0600, never an existing one) and locks it for as long as this
+  /// object lives: that is how others know that the profile is still being recorded.
+  static tl::expected<SessionWriter, std::string> create(int directory, const AgentSettings& settings);
+
+  /// Appends a record. False: no room on the disk; what was written before stays valid.
+  bool text(std::string_view key, std::string_view value);
+  bool process_exit(format::ProcessExitRecord record);
+
+  void set_state(format::ControlState state);
+  format::ControlState state() const;
+
+  /// Gives the last chunk its checksum; nothing is written after that.
+  void seal();
+
+  Nanos start_time() const { return {header_.start_monotonic_ns}; }  // CLOCK_MONOTONIC
+
+ private:
+  explicit SessionWriter(int descriptor) : descriptor_(descriptor) {}
+
+  tl::expected<void, std::string> begin(const AgentSettings& settings);
+  bool append(const void* bytes, size_t size);
+  bool begin_chunk(size_t record_bytes);
+
+  int descriptor_ = -1;
+  void* control_page_ = nullptr;  // the file's first two pages, shared with the agents
+  format::FileHeader header_{};
+  format::ChunkHeader chunk_{};   // of the chunk being filled
+  uint64_t chunk_offset_ = 0;     // in the file; 0: none yet
+  std::vector<uint8_t> records_;  // its records, for the checksum
+};
+
+}  // namespace varve::record

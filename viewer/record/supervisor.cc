@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+// The recorder's one loop. See supervisor.h.
+// Context: viewer.
+#include "viewer/record/supervisor.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <ctime>
+#include <string_view>
+
+#include "common/session_keys.h"
+#include "viewer/record/process_tree.h"
+
+namespace varve::record {
+namespace {
+
+constexpr Nanos kTreeLook{
+    500 * kNanosPerMilli.count};  // between looks for followed descendants once the command ended
+
+Nanos monotonic_now() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return {uint64_t(now.tv_sec) * kNanosPerSecond.count + uint64_t(now.tv_nsec)};
+}
+
+Nanos to_nanos(const timeval& time) {
+  return {uint64_t(time.tv_sec) * kNanosPerSecond.count + uint64_t(time.tv_usec) * 1000};
+}
+
+bool sent_by_a_process(const signalfd_siginfo& info) {
+  return info.ssi_code == SI_USER || info.ssi_code == SI_QUEUE || info.ssi_code == SI_TKILL;
+}
+
+bool ends_programs(int number) {
+  return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
+}
+
+class Supervisor {
+ public:
+  Supervisor(pid_t command, Nanos start, const SupervisorPlan& plan, const InheritedSignals& signals,
+             SessionWriter& session, PerfMapKeeper& perf_maps)
+      : command_(command), start_(start), plan_(plan), session_(session), perf_maps_(perf_maps) {
+    signals_ = signalfd(-1, &signals.handled(), SFD_CLOEXEC | SFD_NONBLOCK);
+    Nanos begin = start + plan.delay.value_or(Nanos{});
+    if (plan.delay) begin_at_ = begin;
+    if (plan.duration) stop_at_ = begin + *plan.duration;
+  }
+  ~Supervisor() {
+    if (signals_ >= 0) close(signals_);
+  }
+  Supervisor(const Supervisor&) = delete;
+  Supervisor& operator=(const Supervisor&) = delete;
+
+  RunEnd run();
+
+ private:
+  bool over();
+  void wait_for_something();
+  void take_signals();
+  void take_signal(const signalfd_siginfo& info);
+  void reap();
+  void take_exit(pid_t process, int status, const rusage& usage);
+  void mirror_stop(int number);
+  void keep_times();
+  void stop(RunEnd::Stop why);
+  bool followed_live();
+  unsigned count_followed() const;
+
+  pid_t command_;
+  Nanos start_;
+  const SupervisorPlan& plan_;
+  SessionWriter& session_;
+  PerfMapKeeper& perf_maps_;
+  int signals_ = -1;
+  std::optional<Nanos> begin_at_, stop_at_;
+  bool command_ended_ = false;
+  bool children_live_ = true;
+  bool recording_ended_ = false;  // stop() was called
+  bool said_descendants_ = false;
+  unsigned unfollowed_looks_ = 0;
+  Nanos last_exit_;
+  RunEnd end_;
+};
+
+RunEnd Supervisor::run() {
+  while (!over()) {
+    wait_for_something();
+    take_signals();
+    reap();
+    keep_times();
+  }
+  end_.all_ended = !children_live_;
+  end_.never_began = begin_at_.has_value();
+  if (!recording_ended_) stop(RunEnd::Stop::kEnd);
+  return end_;
+}
+
+/// The run is over when the command has ended and, if descendants are followed, none of those lives.
+bool Supervisor::over() {
+  if (!command_ended_) return false;
+  if (!plan_.follow || !children_live_ || recording_ended_) return true;
+  return !followed_live();
+}
+
+/// Between fork and exec of a child nothing is mapped into it for a moment, so one look without a followed
+/// process does not count.
+bool Supervisor::followed_live() {
+  unsigned count = count_followed();
+  unfollowed_looks_ = count ? 0 : unfollowed_looks_ + 1;
+  if (count && !said_descendants_) {
+    said_descendants_ = true;
+    plan_.say(fmt::format("the command has ended, {} of its processes {}; recording until the end or ^C",
+                          count, count == 1 ? "goes on" : "go on"));
+  }
+  return unfollowed_looks_ < 2;
+}
+
+unsigned Supervisor::count_followed() const {
+  std::vector<pid_t> all = descendants();
+  return unsigned(std::count_if(all.begin(), all.end(), is_followed));
+}
+
+void Supervisor::wait_for_something() {
+  std::optional<Nanos> until;
+  auto sooner = [&until](std::optional<Nanos> time) {
+    if (time && (!until || *time < *until)) until = time;
+  };
+  Nanos now = monotonic_now();
+  sooner(begin_at_);
+  sooner(stop_at_);
+  if (command_ended_) sooner(now + kTreeLook);
+  timespec timeout{};
+  if (until) {
+    Nanos rest = saturating_sub(*until, now);
+    timeout = {time_t(rest.count / kNanosPerSecond.count), long(rest.count % kNanosPerSecond.count)};
+  }
+  pollfd wake[] = {{signals_, POLLIN, 0}, {perf_maps_.descriptor(), POLLIN, 0}};
+  if (ppoll(wake, 2, until ? &timeout : nullptr, nullptr) > 0 && (wake[1].revents & POLLIN))
+    perf_maps_.look();
+}
+
+void Supervisor::take_signals() {
+  signalfd_siginfo info;
+  while (read(signals_, &info, sizeof info) == ssize_t(sizeof info)) take_signal(info);
+}
+
+/// A key press in the terminal reaches the target by itself, which is in the same process group. What a
+/// process sent to us was meant for the command, unless the command sent it.
+void Supervisor::take_signal(const signalfd_siginfo& info) {
+  int number = int(info.ssi_signo);
+  if (number == SIGCHLD || number == SIGPIPE) return;
+  if (command_ended_) {
+    if (ends_programs(number)) stop(RunEnd::Stop::kInterrupt);
+    return;
+  }
+  bool from_outside = sent_by_a_process(info) && pid_t(info.ssi_pid) != command_;
+  // An alarm set before varve was started would have been the command's; a hang-up goes to the session's
+  // leader alone.
+  bool only_to_us = number == SIGALRM || (number == SIGHUP && getsid(0) == getpid());
+  if (from_outside || only_to_us) kill(command_, number);
+}
+
+void Supervisor::reap() {
+  for (;;) {
+    int status = 0;
+    rusage usage{};
+    pid_t process = wait4(-1, &status, WNOHANG | WUNTRACED, &usage);
+    if (process < 0 && errno == EINTR) continue;
+    if (process < 0) children_live_ = false;
+    if (process <= 0) return;
+    if (!WIFSTOPPED(status))
+      take_exit(process, status, usage);
+    else if (process == command_)
+      mirror_stop(WSTOPSIG(status));
+  }
+}
+
+void Supervisor::take_exit(pid_t process, int status, const rusage& usage) {
+  if (process == command_) {
+    command_ended_ = true;
+    end_.status = status;
+  }
+  last_exit_ = monotonic_now();
+  if (recording_ended_) return;  // its CPU time includes what was not to be recorded
+  format::ProcessExitRecord record{};
+  record.pid = process;
+  record.status = status;
+  record.user_ns = to_nanos(usage.ru_utime).count;
+  record.system_ns = to_nanos(usage.ru_stime).count;
+  record.max_rss_bytes = uint64_t(usage.ru_maxrss) * 1024;
+  record.time_ns = last_exit_.count;
+  session_.process_exit(record);
+  ++end_.reaped;
+  end_.user_cpu += Nanos{record.user_ns};
+  end_.system_cpu += Nanos{record.system_ns};
+}
+
+/// The shell sees only us, so where the terminal stopped the command (^Z, reading in the background) we stop
+/// as well, and the shell shows its job as stopped. A SIGSTOP from elsewhere is nobody's job control, except
+/// in the foreground, where programs that handle ^Z stop themselves like that.
+void Supervisor::mirror_stop(int number) {
+  bool job_control = number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
+  bool foreground = tcgetpgrp(STDERR_FILENO) == getpgrp() || tcgetpgrp(STDIN_FILENO) == getpgrp();
+  if (job_control || foreground) raise(SIGSTOP);
+}
+
+void Supervisor::keep_times() {
+  Nanos now = monotonic_now();
+  if (command_ended_ || recording_ended_) return;
+  if (begin_at_ && now >= *begin_at_) {
+    begin_at_.reset();
+    session_.set_state(format::ControlState::kRecording);
+  }
+  if (stop_at_ && now >= *stop_at_) {
+    stop(RunEnd::Stop::kDuration);
+    plan_.on_early_stop();
+  }
+}
+
+void Supervisor::stop(RunEnd::Stop why) {
+  recording_ended_ = true;
+  stop_at_.reset();
+  session_.set_state(format::ControlState::kStopped);
+  Nanos now = monotonic_now();
+  end_.elapsed = (why == RunEnd::Stop::kEnd ? last_exit_ : now) - start_;
+  end_.stop = why;
+  if (why == RunEnd::Stop::kEnd) return;
+  end_.still_running = count_followed();
+  session_.text(session_key::kStopReason, why == RunEnd::Stop::kDuration ? "duration" : "interrupt");
+  session_.text(session_key::kStopMonotonicNs, fmt::format("{}", now.count));
+  session_.text(session_key::kStillRunning, fmt::format("{}", end_.still_running));
+}
+
+}  // namespace
+
+RunEnd supervise(pid_t command, Nanos start, const SupervisorPlan& plan, const InheritedSignals& signals,
+                 SessionWriter& session, PerfMapKeeper& perf_maps) {
+  return Supervisor(command, start, plan, signals, session, perf_maps).run();
+}
+
+}  // namespace varve::record
