@@ -19,6 +19,9 @@ using format::ChunkHeader;
 using format::FileHeader;
 using format::kPageSize;
 
+/// The version of all types of chunks that this reader knows.
+constexpr uint16_t kChunkVersion = 1;
+
 template <typename T>
 std::span<uint8_t> bytes_of(T& object) {
   return {reinterpret_cast<uint8_t*>(&object), sizeof object};
@@ -37,15 +40,13 @@ bool unused(const ChunkHeader& header) {
   return header.type == 0 && header.capacity == 0 && header.used == 0;
 }
 
-bool can_step(const ChunkHeader& header) {
-  return header.type != 0 && header.capacity != 0 && header.capacity % kPageSize == 0;
-}
+bool can_step(const ChunkHeader& header) { return header.capacity != 0 && header.capacity % kPageSize == 0; }
 
 bool known_type(uint32_t type) {
   using format::ChunkType;
-  static constexpr std::array kKnown = {ChunkType::kSchema,  ChunkType::kControl, ChunkType::kSession,
-                                        ChunkType::kProcess, ChunkType::kModules, ChunkType::kThreads,
-                                        ChunkType::kSamples, ChunkType::kStrings};
+  static constexpr std::array kKnown = {ChunkType::kFree,    ChunkType::kSchema,  ChunkType::kControl,
+                                        ChunkType::kSession, ChunkType::kProcess, ChunkType::kModules,
+                                        ChunkType::kThreads, ChunkType::kSamples, ChunkType::kStrings};
   return std::ranges::find(kKnown, ChunkType(type)) != kKnown.end();
 }
 
@@ -77,6 +78,20 @@ void report_short_chunk(const std::string& name, const Chunk& chunk, std::vector
   damages.push_back(chunk_damage(name, chunk, clause, overfull ? 0 : chunk.header.used - chunk.readable));
 }
 
+/// Whether this reader knows what is in a chunk. A type it does not know comes from a newer minor version,
+/// and then is no damage.
+bool can_use(const Chunk& chunk, const std::string& name, const FileHeader& file,
+             std::vector<Damage>& damages) {
+  bool newer = file.minor > format::kMinor;
+  if (!known_type(chunk.header.type)) {
+    if (!newer) damages.push_back(chunk_damage(name, chunk, "is of an unknown type", chunk.readable));
+    return false;
+  }
+  if (chunk.header.version <= kChunkVersion) return true;
+  damages.push_back(chunk_damage(name, chunk, "was written by a newer varve", chunk.readable));
+  return false;
+}
+
 }  // namespace
 
 tl::expected<FileHeader, std::string> read_file_header(const File& file, format::FileKind kind) {
@@ -103,8 +118,10 @@ Damage chunk_damage(const std::string& name, const Chunk& chunk, std::string_vie
   return {name, fmt::format("chunk {} ({}) {}", chunk.number, type_name(chunk.header.type), clause), bytes};
 }
 
-std::vector<Chunk> list_chunks(const File& file, const std::string& name, std::vector<Damage>& damages) {
+std::vector<Chunk> list_chunks(const File& file, const std::string& name, const FileHeader& file_header,
+                               std::vector<Damage>& damages) {
   std::vector<Chunk> chunks;
+  uint32_t number = 0;
   uint64_t offset = kPageSize;
   while (offset + sizeof(ChunkHeader) <= file.size()) {
     ChunkHeader header;
@@ -123,11 +140,12 @@ std::vector<Chunk> list_chunks(const File& file, const std::string& name, std::v
       offset = next;
       continue;
     }
-    chunks.push_back(make_chunk(header, offset, uint32_t(chunks.size()), file.size()));
-    report_short_chunk(name, chunks.back(), damages);
+    Chunk chunk = make_chunk(header, offset, number++, file.size());
+    report_short_chunk(name, chunk, damages);
+    if (can_use(chunk, name, file_header, damages)) chunks.push_back(chunk);
     offset += header.capacity;
   }
-  if (chunks.empty()) damages.push_back({name, "holds no chunk", 0});
+  if (number == 0) damages.push_back({name, "holds no chunk", 0});
   return chunks;
 }
 
@@ -144,6 +162,29 @@ tl::expected<ByteView, std::string> read_chunk(const File& file, const Chunk& ch
       (overfull || (whole && XXH64(buffer.data(), buffer.size(), 0) != chunk.header.checksum)))
     return tl::unexpected(std::string("fails its checksum"));
   return ByteView(buffer);
+}
+
+void read_records(const File& file, const std::string& name, const Chunk& chunk, std::vector<Damage>& damages,
+                  const UseRecord& use) {
+  std::vector<uint8_t> buffer;
+  auto records = read_chunk(file, chunk, buffer);
+  if (!records) {
+    damages.push_back(chunk_damage(name, chunk, records.error(), chunk.readable));
+    return;
+  }
+  RecordStream stream(*records);
+  while (!stream.empty()) {
+    size_t before = stream.bytes_left();
+    try {
+      auto header = stream.peek();
+      use(header, stream.next());
+    } catch (const ParseError& error) {
+      bool stuck = stream.bytes_left() == before;
+      damages.push_back(
+          chunk_damage(name, chunk, error.what(), stuck ? before : before - stream.bytes_left()));
+      if (stuck) return;
+    }
+  }
 }
 
 }  // namespace varve::load

@@ -5,6 +5,7 @@
 // thread.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,9 +33,10 @@ struct Chunk {
   bool sealed() const { return header.flags & format::kChunkSealed; }
 };
 
-/// All chunks begun so far. What cannot be stepped over is searched page by page for the next chunk and
-/// reported.
-std::vector<Chunk> list_chunks(const File& file, const std::string& name, std::vector<Damage>& damages);
+/// All chunks begun so far that this reader knows. What cannot be stepped over is searched page by page for
+/// the next chunk and reported.
+std::vector<Chunk> list_chunks(const File& file, const std::string& name, const format::FileHeader& header,
+                               std::vector<Damage>& damages);
 
 /// The records of a chunk, read into `buffer`, which the view then refers to. The error is a clause.
 tl::expected<ByteView, std::string> read_chunk(const File& file, const Chunk& chunk,
@@ -43,17 +45,32 @@ tl::expected<ByteView, std::string> read_chunk(const File& file, const Chunk& ch
 /// Damage of one chunk: "chunk 3 (SAMP) fails its checksum".
 Damage chunk_damage(const std::string& name, const Chunk& chunk, std::string_view clause, uint64_t bytes);
 
-/// Calls use(header, view of the record with its header) for each record. Throws ParseError at one that has
-/// no size or ends beyond the chunk; returns the bytes consumed through `consumed` also then.
-template <typename Use>
-void for_each_record(ByteView records, size_t& consumed, Use&& use) {
-  consumed = 0;
-  while (!records.empty()) {
-    auto header = records.peek<format::RecordHeader>();
+/// Steps through the records of a chunk by their sizes. Throws ParseError, without moving on, at a record
+/// that has no size or ends beyond the chunk.
+class RecordStream {
+ public:
+  explicit RecordStream(ByteView records) : records_(records) {}
+
+  bool empty() const { return records_.empty(); }
+  size_t bytes_left() const { return records_.size(); }
+  format::RecordHeader peek() const { return records_.peek<format::RecordHeader>(); }
+
+  /// The whole record, header included.
+  ByteView next() {
+    auto header = peek();
     if (header.size < sizeof header) throw ParseError("has a record without a size");
-    use(header, records.take(header.size));
-    consumed += header.size;
+    return records_.take(header.size);
   }
-}
+
+ private:
+  ByteView records_;
+};
+
+using UseRecord = std::function<void(format::RecordHeader header, ByteView record)>;
+
+/// Reads a chunk and calls `use` for each record. A record for which `use` throws ParseError is left out, the
+/// rest of a chunk that cannot be stepped through likewise, and both are reported.
+void read_records(const File& file, const std::string& name, const Chunk& chunk, std::vector<Damage>& damages,
+                  const UseRecord& use);
 
 }  // namespace varve::load

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/file_format.h"
@@ -50,6 +51,7 @@ struct Process {
   format::ImageEnd end = format::ImageEnd::kUnknown;
   std::array<uint64_t, format::kCounterSlots> counters{};
   uint64_t file_bytes = 0;
+  std::vector<std::pair<std::string, std::string>> texts;  // every key and value of its file, in order
 
   uint64_t counter(format::Counter which) const { return counters[size_t(which)]; }
 };
@@ -113,6 +115,7 @@ struct Site {
 struct Path {
   PathId parent;
   SiteId site;
+  constexpr bool operator==(const Path&) const = default;
 };
 
 /// Columns of equal length, ordered by thread, then by time. Rows of kStartUp, kResidual, kNotSampled,

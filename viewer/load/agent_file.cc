@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+// Records of an agent file -> AgentFile. Not the decoder of samples.
+// Context: viewer.
+#include "viewer/load/agent_file.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+
+namespace varve::load {
+namespace {
+
+using format::ChunkType;
+using format::RecordHeader;
+using format::RecordKind;
+
+class AgentReader {
+ public:
+  explicit AgentReader(AgentFile& file) : file_(file) {}
+
+  void use(RecordHeader header, ByteView record) {
+    for (const auto& [kind, read] : kReaders)
+      if (uint8_t(kind) == header.kind) return (this->*read)(record);
+  }
+
+ private:
+  using Read = void (AgentReader::*)(ByteView);
+  struct Entry {
+    RecordKind kind;
+    Read read;
+  };
+
+  void read_process(ByteView record) {
+    auto body = record.read<format::ProcessRecord>();
+    Process& process = file_.process;
+    process.end_time = {body.end_time_ns};
+    process.start_cpu = {body.start_cpu_ns};
+    process.end_cpu = {body.end_cpu_ns};
+    process.end = format::ImageEnd(body.end_kind);
+    process.exe = record.read_text();
+    process.cwd = record.read_text();
+    process.argv.clear();
+    for (uint32_t i = 0; i < body.argc; ++i) process.argv.emplace_back(record.read_text());
+  }
+
+  /// Fewer slots than we know come from an older agent, more from a newer one.
+  void read_counters(ByteView record) {
+    record.skip(sizeof(RecordHeader));
+    uint32_t count = std::min(record.read<uint32_t>(), format::kCounterSlots);
+    for (uint32_t i = 0; i < count; ++i) file_.process.counters[i] = record.read<uint64_t>();
+  }
+
+  void read_text(ByteView record) {
+    record.skip(sizeof(RecordHeader));
+    std::string key(record.read_text());
+    file_.process.texts.emplace_back(std::move(key), record.read_text());
+  }
+
+  void read_module_load(ByteView record) {
+    auto body = record.read<format::ModuleLoadRecord>();
+    AgentModule module;
+    module.index = body.module;
+    module.bias = body.bias;
+    module.span = {{body.start}, {body.end}};
+    module.load_time = {body.time_ns};
+    for (uint32_t i = 0; i < body.range_count; ++i) {
+      Address begin{record.read<uint64_t>()};
+      module.code.push_back({begin, {record.read<uint64_t>()}});
+    }
+    auto build_id = record.take(body.build_id_size).rest();
+    module.build_id.assign(build_id.begin(), build_id.end());
+    module.path = record.read_text();
+    file_.modules.push_back(std::move(module));
+  }
+
+  /// The last load of this index before the unload; unloads follow their loads, so look from the back.
+  void read_module_unload(ByteView record) {
+    auto body = record.read<format::ModuleUnloadRecord>();
+    auto module = std::find_if(file_.modules.rbegin(), file_.modules.rend(),
+                               [&](const AgentModule& m) { return m.index == body.module; });
+    if (module == file_.modules.rend()) throw ParseError("unloads a module that was never loaded");
+    module->unload_time = {body.time_ns};
+  }
+
+  void read_thread(ByteView record) { file_.threads.push_back(record.read<format::ThreadRecord>()); }
+
+  static constexpr std::array<Entry, 6> kReaders = {{
+      {RecordKind::kProcess, &AgentReader::read_process},
+      {RecordKind::kCounters, &AgentReader::read_counters},
+      {RecordKind::kText, &AgentReader::read_text},
+      {RecordKind::kModuleLoad, &AgentReader::read_module_load},
+      {RecordKind::kModuleUnload, &AgentReader::read_module_unload},
+      {RecordKind::kThread, &AgentReader::read_thread},
+  }};
+
+  AgentFile& file_;
+};
+
+/// HOST of HOST-PID-IMAGE.agent; HOST may hold dashes itself.
+std::string host_of(const std::string& name) {
+  size_t image_dash = name.rfind('-');
+  size_t pid_dash =
+      image_dash == 0 || image_dash == std::string::npos ? image_dash : name.rfind('-', image_dash - 1);
+  return pid_dash == std::string::npos ? "" : name.substr(0, pid_dash);
+}
+
+}  // namespace
+
+tl::expected<AgentFile, std::string> read_agent_file(const FileSource& source, const std::string& name,
+                                                     std::vector<Damage>& damages) {
+  auto opened = source.open(name);
+  if (!opened) return tl::unexpected(opened.error());
+  const File& file = **opened;
+  auto header = read_file_header(file, format::FileKind::kAgent);
+  if (!header) return tl::unexpected(header.error());
+
+  AgentFile agent;
+  agent.name = name;
+  Process& process = agent.process;
+  process.pid = header->pid;
+  process.ppid = header->ppid;
+  process.image = header->image;
+  process.host = host_of(name);
+  process.start_time = {header->start_monotonic_ns};
+  process.file_bytes = file.size();
+  AgentReader reader(agent);
+  for (const Chunk& chunk : list_chunks(file, name, *header, damages)) {
+    agent.lost += chunk.header.lost;
+    if (chunk.is(ChunkType::kSamples)) {
+      agent.sample_chunks.push_back(chunk);
+    } else if (chunk.is(ChunkType::kProcess) || chunk.is(ChunkType::kModules) ||
+               chunk.is(ChunkType::kThreads)) {
+      read_records(file, name, chunk, damages,
+                   [&](RecordHeader h, ByteView record) { reader.use(h, record); });
+    }
+  }
+  agent.lost = std::max(agent.lost, process.counter(format::Counter::kSamplesLost));
+  return agent;
+}
+
+}  // namespace varve::load

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// One agent file: the process image, its modules and threads as recorded, and where its sample chunks are.
+// Indexes are still those of the file; load.cc puts the files of a run together. Not the decoder of samples:
+// sample_decoder.h is. Context: viewer.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tl/expected.hpp"
+#include "viewer/load/chunk_reader.h"
+#include "viewer/load/profile.h"
+
+namespace varve::load {
+
+struct AgentModule {
+  uint32_t index = 0;  // within the file
+  std::string path;
+  std::vector<uint8_t> build_id;
+  uint64_t bias = 0;
+  AddressRange span;
+  std::vector<AddressRange> code;
+  Nanos load_time;
+  Nanos unload_time{UINT64_MAX};
+};
+
+struct AgentFile {
+  std::string name;
+  Process process;
+  std::vector<AgentModule> modules;
+  std::vector<format::ThreadRecord> threads;
+  std::vector<Chunk> sample_chunks;  // in the order of the file
+  uint64_t lost = 0;                 // samples that found no room
+};
+
+/// Reads all but the samples. The error is a clause about the file.
+tl::expected<AgentFile, std::string> read_agent_file(const FileSource& source, const std::string& name,
+                                                     std::vector<Damage>& damages);
+
+}  // namespace varve::load

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// See ledger.h. The parts, of one thread with its CPU clock:
+//   start-up   0 .. start_cpu of a program's first thread: exec in the kernel, dynamic loader
+//   sampled    sum of its samples' weights
+//   paused     ticks that came while recording was paused
+//   lost       start_cpu .. last_cpu, less sampled and paused: samples that found no room or are in a damaged
+//   chunk residual   last_cpu .. end_cpu: after its last tick
+// and of the run: not sampled = the kernel's CPU time less all of these.
+// Context: viewer.
+#include "viewer/load/ledger.h"
+
+#include <algorithm>
+#include <map>
+
+namespace varve::load {
+namespace {
+
+/// CPU time of an image's threads since sampling of them began, by their clocks.
+Nanos clocked(const Thread& thread) {
+  return saturating_sub(std::max(thread.end_cpu, thread.last_cpu), thread.start_cpu);
+}
+
+class LedgerMaker {
+ public:
+  LedgerMaker(Profile& profile, PathTree& tree, const std::vector<ThreadFacts>& facts)
+      : profile_(profile), tree_(tree), facts_(facts), total_(profile.sampled) {}
+
+  std::vector<LedgerRow> make() {
+    collect_clocks();
+    for (uint32_t i = 0; i < profile_.processes.size(); ++i) add_start_up({i});
+    for (uint32_t i = 0; i < profile_.threads.size(); ++i) add_thread({i});
+    profile_.kernel_cpu = kernel_cpu();
+    add_row(ThreadId::none(), profile_.session.start_time, saturating_sub(profile_.kernel_cpu, total_),
+            SpecialSite::kNotSampled, profile_.unsampled);
+    return std::move(rows_);
+  }
+
+ private:
+  void collect_clocks() {
+    const auto& processes = profile_.processes;
+    clocked_.resize(processes.size());
+    main_thread_.resize(processes.size());
+    for (uint32_t i = 0; i < profile_.threads.size(); ++i) {
+      const Thread& thread = profile_.threads[i];
+      Nanos& sum = clocked_[thread.process.index()];
+      sum += std::min(clocked(thread), Nanos{kMostCpuNs - sum.count});
+      ThreadId& main = main_thread_[thread.process.index()];
+      if (thread.is_main && !main.valid()) main = {i};
+    }
+    for (uint32_t i = 0; i < processes.size(); ++i) images_[{processes[i].pid, processes[i].image}] = {i};
+  }
+
+  /// The process CPU clock at the end of an image, as far as it is known.
+  Nanos end_clock(ProcessId id) const {
+    const Process& process = profile_.processes[id.index()];
+    if (process.end_cpu > Nanos{}) return process.end_cpu;
+    return {std::min(process.start_cpu.count, kMostCpuNs) + clocked_[id.index()].count};
+  }
+
+  /// The image that this one replaced by exec. One that exited, or whose process clock was ahead of ours, was
+  /// another process with the same pid.
+  ProcessId previous_image(const Process& process) const {
+    auto next = images_.lower_bound({process.pid, process.image});
+    if (next == images_.begin()) return ProcessId::none();
+    auto [key, id] = *std::prev(next);
+    bool exited = profile_.processes[id.index()].end == format::ImageEnd::kExit;
+    bool same = key.first == process.pid && !exited && end_clock(id) <= process.start_cpu;
+    return same ? id : ProcessId::none();
+  }
+
+  /// CPU time of an image before its main thread's clock was first read.
+  void add_start_up(ProcessId id) {
+    const Process& process = profile_.processes[id.index()];
+    ThreadId main = main_thread_[id.index()];
+    ProcessId previous = previous_image(process);
+    Nanos start_up = process.start_cpu;
+    if (previous.valid())
+      start_up = saturating_sub(process.start_cpu, end_clock(previous));
+    else if (main.valid())
+      start_up = profile_.threads[main.index()].start_cpu;
+    add_row(main, process.start_time, start_up, SpecialSite::kStartUp, profile_.residual);
+  }
+
+  void add_thread(ThreadId id) {
+    Thread& thread = profile_.threads[id.index()];
+    Nanos last_tick = std::max(thread.last_cpu, thread.start_cpu);
+    Nanos told = thread.sampled + std::min(thread.paused, Nanos{kMostCpuNs});
+    Nanos ticked = saturating_sub(last_tick, thread.start_cpu);
+    // Samples may be ahead of the thread's row when a file is read while it grows.
+    thread.residual = saturating_sub(clocked(thread), std::max(ticked, told));
+    Nanos end = std::max(thread.end_time, facts_[id.index()].last_sample);
+    add_row(id, end, thread.paused, SpecialSite::kPaused, profile_.unsampled);
+    add_row(id, end, saturating_sub(ticked, told), SpecialSite::kLost, profile_.unsampled);
+    thread.residual = add_row(id, end, thread.residual, SpecialSite::kResidual, profile_.residual);
+  }
+
+  /// Residual time stands below the routine that the thread was started with.
+  PathId row_path(ThreadId thread, SpecialSite kind) {
+    SiteId start = thread.valid() && kind == SpecialSite::kResidual ? facts_[thread.index()].start_routine
+                                                                    : SiteId::none();
+    PathId parent = start.valid() ? tree_.child(PathTree::root(), start) : PathTree::root();
+    return tree_.child(parent, tree_.site(kind));
+  }
+
+  /// Charged by the kernel; without its word, the process clocks of each pid's last image.
+  Nanos kernel_cpu() const {
+    const Session& session = profile_.session;
+    Nanos sum{std::min(session.user_cpu.count, kMostCpuNs) + std::min(session.system_cpu.count, kMostCpuNs)};
+    if (sum == Nanos{}) {
+      for (auto image = images_.begin(); image != images_.end(); ++image) {
+        auto next = std::next(image);
+        bool replaced = next != images_.end() &&
+                        previous_image(profile_.processes[next->second.index()]) == image->second;
+        if (!replaced && sum.count <= kMostCpuNs)
+          sum += {std::min(end_clock(image->second).count, kMostCpuNs)};
+      }
+    }
+    return {std::min(sum.count, kMostCpuNs)};
+  }
+
+  /// Returns the weight that was added to `account`, cut where the total would be no time any more.
+  Nanos add_row(ThreadId thread, Nanos time, Nanos weight, SpecialSite kind, Nanos& account) {
+    weight = std::min(weight, Nanos{kMostCpuNs - total_.count});
+    if (weight == Nanos{}) return weight;
+    rows_.push_back({thread, time, weight, row_path(thread, kind)});
+    total_ += weight;
+    account += weight;
+    return weight;
+  }
+
+  Profile& profile_;
+  PathTree& tree_;
+  const std::vector<ThreadFacts>& facts_;
+  Nanos total_;  // of samples and rows
+  std::vector<LedgerRow> rows_;
+  std::vector<Nanos> clocked_;                                // by process: clocked() of its threads
+  std::vector<ThreadId> main_thread_;                         // by process
+  std::map<std::pair<int32_t, uint32_t>, ProcessId> images_;  // by pid and image
+};
+
+}  // namespace
+
+std::vector<LedgerRow> make_ledger(Profile& profile, PathTree& tree, const std::vector<ThreadFacts>& facts) {
+  return LedgerMaker(profile, tree, facts).make();
+}
+
+}  // namespace varve::load

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// The ledger: CPU time that the kernel charged and no sample stands for, as rows of its own, so that the rows
+// of a profile add up. Start-up, residual, paused and lost time of each thread from its clocks; the rest from
+// the kernel's own count. Context: viewer.
+#pragma once
+
+#include <vector>
+
+#include "viewer/load/path_tree.h"
+#include "viewer/load/profile.h"
+
+namespace varve::load {
+
+/// More than any run can use (292 years); what a damaged file claims beyond it is cut, so that sums never
+/// wrap.
+inline constexpr uint64_t kMostCpuNs = INT64_MAX;
+
+/// A row of Samples without a tick.
+struct LedgerRow {
+  ThreadId thread;  // none: of no thread
+  Nanos time;
+  Nanos weight;
+  PathId path;
+};
+
+/// What the ledger needs of a thread beside its row.
+struct ThreadFacts {
+  SiteId start_routine;  // none where not known
+  Nanos last_sample;     // CLOCK_MONOTONIC; zero without samples
+};
+
+/// Fills Thread::residual, Profile::kernel_cpu, residual and unsampled from the clocks of processes and
+/// threads and the `sampled` sums, which must be there. `facts` has a row a thread.
+/// where not known.
+std::vector<LedgerRow> make_ledger(Profile& profile, PathTree& tree, const std::vector<ThreadFacts>& facts);
+
+}  // namespace varve::load

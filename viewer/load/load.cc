@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: MIT
+// Puts the files of a run together: processes, modules, threads, then the samples, then the ledger.
+// Context: viewer.
+#include "viewer/load/load.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+
+#include "viewer/load/agent_file.h"
+#include "viewer/load/chunk_pipeline.h"
+#include "viewer/load/ledger.h"
+#include "viewer/load/path_tree.h"
+#include "viewer/load/sample_table.h"
+#include "viewer/load/session_file.h"
+
+namespace varve::load {
+namespace {
+
+class Loader {
+ public:
+  Loader(const FileSource& source, const std::string& path, const LoadOptions& options)
+      : source_(source), options_(options) {
+    profile_.directory = path;
+  }
+
+  tl::expected<Profile, std::string> load() {
+    read_agent_files();
+    bool session = read_session();
+    if (agents_.empty() && !session)
+      return tl::unexpected(
+          fmt::format("cannot read the profile {}: {}", profile_.directory, first_refusal()));
+    for (uint32_t i = 0; i < agents_.size(); ++i) add_process({i});
+    complete_session();
+    PathTree tree(profile_);
+    add_samples(tree);
+    profile_.samples = finish_samples(tree);
+    complete_elapsed();
+    return std::move(profile_);
+  }
+
+ private:
+  void read_agent_files();
+  bool read_session();
+  std::string first_refusal() const;
+  void add_process(ProcessId id);
+  void add_mapping(ProcessId process, AgentModule& module);
+  void add_thread(ProcessId process, const format::ThreadRecord& record);
+  ThreadId thread_of(uint32_t process, uint32_t index);
+  void add_samples(PathTree& tree);
+  void add_chunk(const DecodedChunk& chunk, PathTree& tree);
+  void find_start_sites(PathTree& tree);
+  Samples finish_samples(PathTree& tree);
+  void complete_session();
+  void complete_elapsed();
+
+  const FileSource& source_;
+  const LoadOptions& options_;
+  Profile profile_;
+  std::vector<AgentFile> agents_;  // by process
+  std::vector<SampleSource> sample_sources_;
+  std::map<std::pair<std::string, std::vector<uint8_t>>, ModuleId> modules_;
+  std::vector<std::unordered_map<uint32_t, ThreadId>> threads_;  // by process, then by index within the file
+  std::vector<uint64_t> start_routines_;                         // by thread: addresses, 0 where not known
+  std::vector<ThreadFacts> facts_;                               // by thread
+  SampleTable table_;
+};
+
+void Loader::read_agent_files() {
+  for (const std::string& name : source_.names()) {
+    if (auto file = source_.open(name)) profile_.bytes += (*file)->size();
+    if (name == format::kSessionFile || name == format::kSymbolsFile || name == format::kObserverFile)
+      continue;
+    if (auto agent = read_agent_file(source_, name, profile_.damages))
+      agents_.push_back(std::move(*agent));
+    else
+      profile_.damages.push_back({name, agent.error(), 0});
+  }
+  std::ranges::sort(agents_, {}, [](const AgentFile& agent) {
+    return std::tuple(agent.process.start_time, agent.process.pid, agent.process.image, agent.name);
+  });
+}
+
+/// False where there is none, or none that can be read: the agents' files are shown all the same.
+bool Loader::read_session() {
+  const auto names = source_.names();
+  auto session = read_session_file(source_, profile_.damages);
+  if (session) {
+    profile_.session = std::move(session->session);
+    return true;
+  }
+  bool single_file = names.size() == 1 && names.front().ends_with(format::kAgentSuffix);
+  if (!single_file) profile_.damages.push_back({format::kSessionFile, session.error(), 0});
+  return false;
+}
+
+std::string Loader::first_refusal() const {
+  if (profile_.damages.empty()) return "it holds no file of a profile";
+  const Damage& damage = profile_.damages.front();
+  return fmt::format("{} {}", damage.file, damage.sentence);
+}
+
+void Loader::add_process(ProcessId id) {
+  AgentFile& agent = agents_[id.index()];
+  auto first_mapping = uint32_t(profile_.mappings.size());
+  for (AgentModule& module : agent.modules) add_mapping(id, module);
+  sample_sources_.push_back({&agent, id.value, first_mapping, uint32_t(profile_.mappings.size())});
+  profile_.lost_samples += agent.lost;
+  profile_.processes.push_back(agent.process);
+  threads_.emplace_back();
+  std::ranges::stable_sort(agent.threads, {}, &format::ThreadRecord::index);
+  for (const auto& record : agent.threads) add_thread(id, record);
+}
+
+void Loader::add_mapping(ProcessId process, AgentModule& module) {
+  auto [known, added] =
+      modules_.try_emplace({module.path, module.build_id}, uint32_t(profile_.modules.size()));
+  if (added) {
+    Module row;
+    row.path = module.path;
+    row.build_id = module.build_id;
+    profile_.modules.push_back(std::move(row));
+  }
+  Mapping mapping;
+  mapping.process = process;
+  mapping.module = known->second;
+  mapping.bias = module.bias;
+  mapping.span = module.span;
+  mapping.code = std::move(module.code);
+  mapping.load_time = module.load_time;
+  mapping.unload_time = module.unload_time;
+  profile_.mappings.push_back(std::move(mapping));
+}
+
+void Loader::add_thread(ProcessId process, const format::ThreadRecord& record) {
+  ThreadId id{uint32_t(profile_.threads.size())};
+  if (!threads_[process.index()].try_emplace(record.index, id).second) {
+    profile_.damages.push_back(
+        {agents_[process.index()].name, fmt::format("describes thread {} twice", record.index), 0});
+    return;
+  }
+  Thread thread;
+  thread.process = process;
+  thread.tid = record.tid;
+  thread.name.assign(record.name, strnlen(record.name, sizeof record.name));
+  thread.is_main = record.header.flags & format::kThreadMain;
+  thread.no_timer = record.header.flags & format::kThreadNoTimer;
+  thread.end_estimated = record.header.flags & format::kThreadEndEstimated;
+  thread.start_time = {record.start_time_ns};
+  thread.end_time = {record.end_time_ns};
+  thread.start_cpu = {record.start_cpu_ns};
+  thread.end_cpu = {record.end_cpu_ns};
+  thread.last_cpu = {record.last_cpu_ns};
+  thread.handler = {record.handler_ns};
+  thread.paused = {record.paused_ns};
+  thread.ticks = record.ticks;
+  thread.overruns = record.overruns;
+  profile_.threads.push_back(std::move(thread));
+  start_routines_.push_back(record.start_routine);
+  facts_.emplace_back();
+}
+
+/// Samples of a thread whose own record is damaged still belong to a thread.
+ThreadId Loader::thread_of(uint32_t process, uint32_t index) {
+  auto known = threads_[process].find(index);
+  if (known != threads_[process].end()) return known->second;
+  profile_.damages.push_back(
+      {agents_[process].name, fmt::format("has samples of thread {}, which it does not describe", index), 0});
+  format::ThreadRecord record{};
+  record.index = index;
+  std::memcpy(record.name, "unknown", sizeof "unknown");
+  add_thread({process}, record);
+  return threads_[process].at(index);
+}
+
+void Loader::add_samples(PathTree& tree) {
+  std::vector<ChunkTask> tasks;
+  for (const SampleSource& source : sample_sources_)
+    for (const Chunk& chunk : source.file->sample_chunks) tasks.push_back({&source, &chunk});
+  decode_in_order(tasks, profile_.mappings, source_, options_.threads,
+                  [&](DecodedChunk&& chunk) { add_chunk(chunk, tree); });
+  profile_.sample_count = table_.size();
+}
+
+void Loader::add_chunk(const DecodedChunk& chunk, PathTree& tree) {
+  std::ranges::copy(chunk.damages, std::back_inserter(profile_.damages));
+  const std::string& file = agents_[chunk.process].name;
+  // Indexes of paths and samples have 32 bits.
+  constexpr size_t kMostRows = std::numeric_limits<uint32_t>::max() / 2;
+  if (profile_.paths.size() > kMostRows || table_.size() > kMostRows) {
+    profile_.damages.push_back(
+        {file, fmt::format("has {} samples too many to be shown", chunk.samples.size()), 0});
+    return;
+  }
+  tree.add(chunk, table_.paths());
+  for (size_t run = 0; run < chunk.runs.size(); ++run) {
+    uint32_t first = chunk.runs[run].first;
+    uint32_t end = run + 1 < chunk.runs.size() ? chunk.runs[run + 1].first : uint32_t(chunk.samples.size());
+    if (first == end) continue;
+    ThreadId id = thread_of(chunk.process, chunk.runs[run].thread);
+    table_.begin_run(id);
+    uint64_t sum = 0;
+    for (uint32_t row = first; row < end; ++row) {
+      // What no run can have used comes from a damaged file; sums must not wrap.
+      uint64_t weight = std::min(chunk.samples[row].weight_ns, kMostCpuNs - profile_.sampled.count - sum);
+      table_.add(chunk.samples[row].time_ns, weight);
+      sum += weight;
+    }
+    Thread& thread = profile_.threads[id.index()];
+    thread.sampled += {sum};
+    thread.samples += end - first;
+    Nanos& last = facts_[id.index()].last_sample;
+    last = std::max(last, Nanos{chunk.samples[end - 1].time_ns});
+    profile_.sampled += {sum};
+  }
+}
+
+/// The sites of the threads' start routines, none where no file was mapped there.
+void Loader::find_start_sites(PathTree& tree) {
+  ProcessId indexed;
+  std::optional<MappingIndex> index;
+  for (size_t i = 0; i < start_routines_.size(); ++i) {
+    if (start_routines_[i] == 0) continue;
+    const Thread& thread = profile_.threads[i];
+    if (indexed != thread.process) {
+      const SampleSource& source = sample_sources_[thread.process.index()];
+      index.emplace(profile_.mappings, source.first_mapping, source.end_mapping);
+      indexed = thread.process;
+    }
+    auto hit = index->find(start_routines_[i], thread.start_time.count);
+    if (hit.mapping == MappingIndex::kNone) continue;
+    const Mapping& mapping = profile_.mappings[hit.mapping];
+    facts_[i].start_routine = tree.site(Site{mapping.module, {start_routines_[i] - mapping.bias}});
+  }
+}
+
+Samples Loader::finish_samples(PathTree& tree) {
+  find_start_sites(tree);
+  table_.add_ledger(make_ledger(profile_, tree, facts_));
+  return table_.finish();
+}
+
+/// What the recorder did not get to write is taken from the agents.
+void Loader::complete_session() {
+  Session& session = profile_.session;
+  if (profile_.processes.empty()) return;
+  const Process& first = profile_.processes.front();
+  if (session.command.empty()) {
+    for (const std::string& word : first.argv) session.command += (session.command.empty() ? "" : " ") + word;
+  }
+  if (session.host.empty()) session.host = first.host;
+  if (session.directory.empty()) session.directory = first.cwd;
+  if (session.start_time == Nanos{}) session.start_time = first.start_time;
+}
+
+void Loader::complete_elapsed() {
+  if (profile_.session.elapsed != Nanos{}) return;
+  Nanos last = profile_.session.start_time;
+  for (const Process& process : profile_.processes) last = std::max(last, process.end_time);
+  for (const Thread& thread : profile_.threads) last = std::max(last, thread.end_time);
+  for (uint64_t time : profile_.samples.time_ns) last = std::max(last, Nanos{time});
+  profile_.session.elapsed = last - profile_.session.start_time;
+}
+
+}  // namespace
+
+tl::expected<Profile, std::string> load(const FileSource& source, const std::string& path,
+                                        const LoadOptions& options) {
+  return Loader(source, path, options).load();
+}
+
+tl::expected<Profile, std::string> load(const std::string& path, const LoadOptions& options) {
+  auto source = DirectorySource::make(path);
+  if (!source) return tl::unexpected(source.error());
+  return load(**source, path, options);
+}
+
+}  // namespace varve::load

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// See path_tree.h.
+// Context: viewer, one thread.
+#include "viewer/load/path_tree.h"
+
+#include <array>
+
+namespace varve::load {
+
+std::optional<SpecialSite> special_site(format::StackEnd end) {
+  static constexpr std::array<SpecialSite, size_t(format::StackEnd::kCount)> kSites = {
+      SpecialSite::kCount,  // kRoot: whole
+      SpecialSite::kTruncated,   SpecialSite::kNoUnwindInfo, SpecialSite::kBadMemory,
+      SpecialSite::kNoProgress,  SpecialSite::kBadCfi,       SpecialSite::kBadReturn,
+      SpecialSite::kUnsupported, SpecialSite::kNoRoom,
+  };
+  if (end == format::StackEnd::kRoot || end >= format::StackEnd::kCount) return std::nullopt;
+  return kSites[size_t(end)];
+}
+
+PathTree::PathTree(Profile& profile) : profile_(profile) {
+  profile_.paths.push_back({});
+  first_child_.push_back(PathId::none());
+}
+
+ModuleId PathTree::anonymous_module(uint32_t process) {
+  if (process >= anonymous_.size()) anonymous_.resize(process + 1);
+  if (!anonymous_[process].valid()) {
+    anonymous_[process] = {uint32_t(profile_.modules.size())};
+    Module module;
+    module.path = "[anonymous]";
+    module.anonymous = true;
+    module.process = {process};
+    profile_.modules.push_back(std::move(module));
+  }
+  return anonymous_[process];
+}
+
+SiteId PathTree::site(const CodeSite& code) {
+  ModuleId module{code.module};
+  if (code.module == CodeSite::kAnonymous) module = anonymous_module(code.process);
+  return site(Site{module, {code.vaddr}});
+}
+
+PathId PathTree::add_node(PathId parent, SiteId site) {
+  PathId added{uint32_t(profile_.paths.size())};
+  profile_.paths.push_back({parent, site});
+  first_child_.push_back(PathId::none());
+  return added;
+}
+
+PathId PathTree::child(PathId parent, SiteId site) {
+  PathId first = first_child_[parent.index()];
+  if (!first.valid()) return first_child_[parent.index()] = add_node(parent, site);
+  if (profile_.paths[first.index()].site == site) return first;
+  PathId found{path_table_.intern(profile_.paths, {parent, site})};
+  if (profile_.paths.size() > first_child_.size()) first_child_.push_back(PathId::none());
+  return found;
+}
+
+/// Paths of the frames of the last stack from `depth` on, the first a child of `base`.
+void PathTree::walk_from(PathId base, size_t depth) {
+  PathId parent = depth ? stack_paths_[depth - 1] : base;
+  stack_paths_.resize(stack_sites_.size());
+  for (size_t i = depth; i < stack_sites_.size(); ++i)
+    stack_paths_[i] = parent = child(parent, stack_sites_[i]);
+}
+
+void PathTree::add(const DecodedChunk& chunk, std::vector<PathId>& paths) {
+  if (chunk.decoder >= numbers_.size()) numbers_.resize(chunk.decoder + 1);
+  auto& numbers = numbers_[chunk.decoder];
+  for (const CodeSite& code : chunk.new_sites) numbers.push_back(site(code));
+  stack_sites_.clear();
+  PathId base = root();
+  const uint32_t* frame = chunk.frames.data();
+  for (const DecodedSample& sample : chunk.samples) {
+    auto special = special_site(sample.end);
+    PathId sample_base = special ? child(root(), site(*special)) : root();
+    stack_sites_.resize(sample.shared);
+    for (uint32_t i = 0; i < sample.fresh; ++i) stack_sites_.push_back(numbers[*frame++]);
+    // Frames shared with a stack that ended otherwise have another root side, so they are other paths.
+    walk_from(sample_base, sample_base == base ? sample.shared : 0);
+    base = sample_base;
+    paths.push_back(stack_sites_.empty() ? base : stack_paths_.back());
+  }
+}
+
+}  // namespace varve::load

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// See sample_decoder.h.
+// Context: viewer, one decoder a thread.
+#include "viewer/load/sample_decoder.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace varve::load {
+
+using format::RecordKind;
+
+DecodedChunk SampleDecoder::decode(const SampleSource& from, const Chunk& chunk) {
+  DecodedChunk out;
+  out.decoder = decoder_;
+  out.process = from.process;
+  if (!enter(from, out, chunk)) return out;
+  if (auto records = read_chunk(*open_file_, chunk, buffer_))
+    decode_records(chunk, *records, out);
+  else
+    out.damages.push_back(chunk_damage(file_->name, chunk, records.error(), chunk.readable));
+  return out;
+}
+
+/// Opens the file of the chunk and indexes its mappings, unless the last chunk was from it, too.
+bool SampleDecoder::enter(const SampleSource& from, DecodedChunk& out, const Chunk& chunk) {
+  if (file_ == from.file && open_file_) return true;
+  file_ = from.file;
+  process_ = from.process;
+  index_ = std::make_unique<MappingIndex>(mappings_, from.first_mapping, from.end_mapping);
+  cache_.assign(kCacheSlots, {});
+  open_file_.reset();
+  auto opened = source_.open(file_->name);
+  if (!opened) {
+    out.damages.push_back(chunk_damage(file_->name, chunk,
+                                       "can no longer be read: its file " + opened.error(), chunk.readable));
+    return false;
+  }
+  open_file_ = std::move(*opened);
+  return true;
+}
+
+void SampleDecoder::decode_records(const Chunk& chunk, ByteView records, DecodedChunk& out) {
+  stack_.clear();
+  time_ns_ = chunk.header.first_time_ns;
+  out.runs.push_back({chunk.header.thread, 0});
+  out.samples.reserve(records.size() / 40);
+  out.frames.reserve(records.size() / 4);
+  RecordStream stream(records);
+  size_t left = 0;
+  try {
+    while (!stream.empty()) {
+      left = stream.bytes_left();
+      auto kind = RecordKind(stream.peek().kind);
+      ByteView record = stream.next();
+      if (kind == RecordKind::kSample) {
+        decode_sample(record, out);
+      } else if (kind == RecordKind::kThreadSwitch) {
+        out.runs.push_back({record.read<format::ThreadSwitchRecord>().thread, uint32_t(out.samples.size())});
+        stack_.clear();
+      }
+    }
+  } catch (const ParseError& error) {
+    // Each sample is told as a difference to the one before, so nothing after a bad one can be trusted.
+    out.damages.push_back(chunk_damage(file_->name, chunk, error.what(), left));
+  }
+}
+
+void SampleDecoder::decode_sample(ByteView record, DecodedChunk& out) {
+  auto header = record.read<format::RecordHeader>();
+  DecodedSample sample;
+  uint64_t delta = record.read_varint();
+  if (delta > UINT64_MAX - time_ns_) throw ParseError("has a sample at an impossible time");
+  sample.time_ns = time_ns_ + delta;
+  sample.weight_ns = record.read_varint();
+  if (header.flags & format::kSampleHasOverrun) record.read_varint();
+  sample.end = format::StackEnd(header.flags & format::kSampleEndMask);
+  if (sample.end >= format::StackEnd::kCount) throw ParseError("has a stack that ends for an unknown reason");
+  decode_frames(record, sample, out);
+  time_ns_ = sample.time_ns;
+  out.samples.push_back(sample);
+}
+
+void SampleDecoder::decode_frames(ByteView& record, DecodedSample& sample, DecodedChunk& out) {
+  uint64_t shared = record.read_varint();
+  uint64_t fresh = record.read_varint();
+  if (shared > stack_.size()) throw ParseError("has a stack that shares more than there is");
+  // A frame takes a byte at least, so memory stays bounded by the size of the file.
+  if (fresh > record.size() || shared + fresh > format::kMaxStackDepth)
+    throw ParseError("has a stack too deep to be true");
+  uint64_t address = shared < stack_.size() ? stack_[shared] : shared ? stack_[shared - 1] : 0;
+  stack_.resize(shared);
+  size_t first_frame = out.frames.size();
+  try {
+    for (uint64_t i = 0; i < fresh; ++i) {
+      address += uint64_t(record.read_signed_varint());
+      stack_.push_back(address);
+      out.frames.push_back(site_at(address, sample.time_ns, out));
+    }
+  } catch (const ParseError&) {
+    out.frames.resize(first_frame);
+    throw;
+  }
+  sample.shared = uint16_t(shared);
+  sample.fresh = uint16_t(fresh);
+}
+
+uint32_t SampleDecoder::site_at(uint64_t address, uint64_t time_ns, DecodedChunk& out) {
+  CachedSite& cached = cache_[spread(address) >> 51];
+  static_assert(kCacheSlots == size_t{1} << (64 - 51));
+  if (cached.address == address && cached.from <= time_ns && time_ns < cached.until) return cached.site;
+  auto hit = index_->find(address, time_ns);
+  CodeSite site{address, CodeSite::kAnonymous, process_};
+  if (hit.mapping != MappingIndex::kNone) {
+    const Mapping& mapping = mappings_[hit.mapping];
+    site = {address - mapping.bias, mapping.module.value, 0};
+  }
+  size_t known = sites_.size();
+  uint32_t number = site_table_.intern(sites_, site);
+  if (sites_.size() > known) out.new_sites.push_back(site);
+  cached = {address, hit.from, hit.until, number};
+  return number;
+}
+
+}  // namespace varve::load

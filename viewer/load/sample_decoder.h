@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// One sample chunk, decoded: times, weights and, of each stack, the part that differs from the stack before,
+// its addresses already turned into code sites. Chunks decode independently, so several decoders work at
+// once. Not the tree of paths: path_tree.h puts the decoded chunks together, in their order. Context: viewer,
+// one decoder a thread.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "viewer/load/agent_file.h"
+#include "viewer/load/chunk_reader.h"
+#include "viewer/load/intern_table.h"
+#include "viewer/load/mapping_index.h"
+
+namespace varve::load {
+
+/// An address in a module's own terms, before modules without a file have rows.
+struct CodeSite {
+  uint64_t vaddr = 0;
+  uint32_t module = 0;   // row of Profile::modules; kAnonymous: code of no file
+  uint32_t process = 0;  // whose anonymous module; 0 in a module with a file
+  static constexpr uint32_t kAnonymous = UINT32_MAX;
+  constexpr bool operator==(const CodeSite&) const = default;
+};
+inline uint64_t hash_of(const CodeSite& site) {
+  return spread(site.vaddr + spread(uint64_t(site.module) << 32 | site.process));
+}
+
+struct DecodedSample {
+  uint64_t time_ns = 0;
+  uint64_t weight_ns = 0;
+  uint16_t shared = 0;  // frames from the root that are those of the sample before in this chunk
+  uint16_t fresh = 0;   // frames that follow, from DecodedChunk::frames
+  format::StackEnd end = format::StackEnd::kRoot;
+};
+
+struct DecodedChunk {
+  struct Run {
+    uint32_t thread;  // index within the file
+    uint32_t first;   // row of `samples`
+  };
+  unsigned decoder = 0;   // whose numbers `frames` holds
+  uint32_t process = 0;   // row of Profile::processes
+  std::vector<Run> runs;  // by first row
+  std::vector<DecodedSample> samples;
+  std::vector<uint32_t> frames;     // the decoder's numbers of sites, from the root side to the leaf
+  std::vector<CodeSite> new_sites;  // those the decoder met first in this chunk; their numbers follow on
+  std::vector<Damage> damages;
+};
+
+/// Mappings of one process image and where its samples are.
+struct SampleSource {
+  const AgentFile* file;
+  uint32_t process;
+  uint32_t first_mapping, end_mapping;
+};
+
+class SampleDecoder {
+ public:
+  /// `decoder` numbers this decoder; `mappings` and `source` outlive it.
+  SampleDecoder(unsigned decoder, std::span<const Mapping> mappings, const FileSource& source)
+      : decoder_(decoder), mappings_(mappings), source_(source) {}
+
+  /// Never fails: what cannot be read is in `damages`.
+  DecodedChunk decode(const SampleSource& from, const Chunk& chunk);
+
+ private:
+  struct CachedSite {
+    uint64_t address = 0;
+    uint64_t from = 1, until = 0;  // times for which it holds
+    uint32_t site = 0;
+  };
+  static constexpr size_t kCacheSlots = 1 << 13;
+
+  bool enter(const SampleSource& from, DecodedChunk& out, const Chunk& chunk);
+  void decode_records(const Chunk& chunk, ByteView records, DecodedChunk& out);
+  void decode_sample(ByteView record, DecodedChunk& out);
+  void decode_frames(ByteView& record, DecodedSample& sample, DecodedChunk& out);
+  uint32_t site_at(uint64_t address, uint64_t time_ns, DecodedChunk& out);
+
+  const unsigned decoder_;
+  const std::span<const Mapping> mappings_;
+  const FileSource& source_;
+
+  // Of the file the last chunk was from.
+  const AgentFile* file_ = nullptr;
+  uint32_t process_ = 0;
+  std::unique_ptr<File> open_file_;
+  std::unique_ptr<MappingIndex> index_;
+  std::vector<CachedSite> cache_;  // by address, direct-mapped
+
+  InternTable<CodeSite> site_table_;
+  std::vector<CodeSite> sites_;  // by this decoder's numbers
+  std::vector<uint8_t> buffer_;
+  std::vector<uint64_t> stack_;  // addresses of the last stack, from the root
+  uint64_t time_ns_ = 0;
+};
+
+}  // namespace varve::load
