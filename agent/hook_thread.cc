@@ -44,7 +44,7 @@ ThreadBlock* prepare_block(void* start_routine, void* argument) {
     count(format::Counter::kThreadsUnsampled);
     return nullptr;
   }
-  block->start_routine = reinterpret_cast<void* (*)(void*)>(start_routine);
+  block->start_routine = start_routine;
   block->start_argument = argument;
   if (current_block) block->creator = current_block->record->index;
   return block;
@@ -77,7 +77,7 @@ void enter_thread(ThreadBlock& block) {
 /// Compiled to a jump into the program's routine: no frame of ours stays on the stack.
 void* run_thread(void* argument) {
   auto& block = *static_cast<ThreadBlock*>(argument);
-  void* (*routine)(void*) = block.start_routine;
+  auto routine = reinterpret_cast<void* (*)(void*)>(block.start_routine);
   void* routine_argument = block.start_argument;
   enter_thread(block);
   return routine(routine_argument);

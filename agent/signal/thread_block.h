@@ -29,7 +29,7 @@ struct ThreadBlock {
   bool alternate_stack_installed = false;
   int destructor_rounds = 0;
   bool blocked_before_fork = false;  // SIGPROF, by the thread's own mask
-  void* (*start_routine)(void*) = nullptr;
+  void* start_routine = nullptr;  // of pthread_create or thrd_create
   void* start_argument = nullptr;
   uint32_t creator = format::kNoThread;
   uint64_t stack_bytes = 0;  // as the creator asked for
