@@ -37,6 +37,7 @@ struct ThreadBlock {
   format::ThreadRecord unrecorded{};
 };
 
-extern thread_local ThreadBlock* current_block __attribute__((tls_model("initial-exec"), visibility("hidden")));
+extern constinit thread_local ThreadBlock* current_block
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 }  // namespace varve::agent
