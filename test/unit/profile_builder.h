@@ -22,7 +22,7 @@ struct BuiltModule {
   uint64_t bias = 0;
   uint64_t load_time_ns = 0;
   uint64_t unload_time_ns = UINT64_MAX;
-  std::vector<uint8_t> build_id;
+  std::vector<uint8_t> build_id = {};
 };
 
 struct BuiltSample {
