@@ -22,7 +22,7 @@ WARNINGS := -Wall -Wextra -Wshadow -Wpedantic -Wnon-virtual-dtor -Wundef -Werror
 COMMON_FLAGS := -std=c++20 -I. $(WARNINGS) -MMD -MP -DVARVE_VERSION='"$(VERSION)"' -DVARVE_LIBDIR='"$(PREFIX)/lib/varve"'
 VIEWER_FLAGS = $(COMMON_FLAGS) $(OPT_$(VARIANT))
 # Third-party headers are system headers: their warnings are not ours.
-VIEWER_LIBS := -lfmt -lre2 -ldw -lelf -lxxhash -lz -ldl -lpthread
+VIEWER_LIBS := -lfmt -lre2 -ldw -lelf -llzma -lxxhash -lz -ldl -lpthread
 
 # The agent is the same in every variant: a sanitizer's runtime has no place in a stranger's process.
 AGENT_FLAGS := $(COMMON_FLAGS) -O2 -g -fPIC -fvisibility=hidden -fvisibility-inlines-hidden -fno-exceptions -fno-rtti \
