@@ -57,15 +57,16 @@ class LedgerMaker {
     return {std::min(process.start_cpu.count, kMostCpuNs) + clocked_[id.index()].count};
   }
 
-  /// The image that this one replaced by exec. One that exited, or whose process clock was ahead of ours, was
-  /// another process with the same pid.
+  /// The image that this one replaced by exec. One that exited, or that was killed with its process clock
+  /// ahead of ours, was another process with the same pid.
   ProcessId previous_image(const Process& process) const {
     auto next = images_.lower_bound({process.pid, process.image});
     if (next == images_.begin()) return ProcessId::none();
     auto [key, id] = *std::prev(next);
-    bool exited = profile_.processes[id.index()].end == format::ImageEnd::kExit;
-    bool same = key.first == process.pid && !exited && end_clock(id) <= process.start_cpu;
-    return same ? id : ProcessId::none();
+    auto end = profile_.processes[id.index()].end;
+    bool same = end == format::ImageEnd::kExec ||
+                (end != format::ImageEnd::kExit && end_clock(id) <= process.start_cpu);
+    return key.first == process.pid && same ? id : ProcessId::none();
   }
 
   /// CPU time of an image before its main thread's clock was first read.
