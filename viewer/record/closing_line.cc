@@ -21,8 +21,11 @@ std::string plural(uint64_t count, const char* one, const char* many) {
 }  // namespace
 
 std::string with_commas(uint64_t number) {
-  std::string text = fmt::format("{}", number);
-  for (size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
+  std::string digits = fmt::format("{}", number), text;
+  for (size_t i = 0; i < digits.size(); ++i) {
+    if (i && (digits.size() - i) % 3 == 0) text.push_back(',');
+    text.push_back(digits[i]);
+  }
   return text;
 }
 

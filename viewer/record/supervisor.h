@@ -31,6 +31,7 @@ struct RunEnd {
   Nanos elapsed;               // from the start to the end of recording
   unsigned reaped = 0;         // processes whose CPU time the kernel reported
   Nanos user_cpu, system_cpu;  // theirs
+  bool all_ended = false;      // no descendant lives: nothing maps the agents' files
   unsigned still_running = 0;  // followed processes that go on without us
   enum class Stop { kEnd, kDuration, kInterrupt } stop = Stop::kEnd;
   bool never_began = false;  // the command ended before --delay was over
