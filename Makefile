@@ -7,8 +7,11 @@ BUILD ?= build/$(VARIANT)
 PREFIX ?= /usr/local
 DESTDIR ?=
 CXX ?= g++
+CC ?= gcc
 CLANGXX ?= clang++
 CLANG_FORMAT ?= clang-format
+# Seconds for each fuzz target of `make fuzz`.
+FUZZ_SECONDS ?= 60
 
 bindir = $(DESTDIR)$(PREFIX)/bin
 libdir = $(DESTDIR)$(PREFIX)/lib/varve
@@ -21,16 +24,13 @@ OPT_asan := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-san
 WARNINGS := -Wall -Wextra -Wshadow -Wpedantic -Wnon-virtual-dtor -Wundef -Werror
 COMMON_FLAGS := -std=c++20 -I. $(WARNINGS) -MMD -MP -DVARVE_VERSION='"$(VERSION)"' -DVARVE_LIBDIR='"$(PREFIX)/lib/varve"'
 VIEWER_FLAGS = $(COMMON_FLAGS) $(OPT_$(VARIANT))
-# Third-party headers are system headers: their warnings are not ours.
 VIEWER_LIBS := -lfmt -lre2 -ldw -lelf -llzma -lxxhash -lz -ldl -lpthread
 
 # The agent is the same in every variant: a sanitizer's runtime has no place in a stranger's process.
 AGENT_FLAGS := $(COMMON_FLAGS) -O2 -g -fPIC -fvisibility=hidden -fvisibility-inlines-hidden -fno-exceptions -fno-rtti \
-  -fno-threadsafe-statics -ftls-model=initial-exec -fno-stack-protector -fno-plt -mgeneral-regs-only-off
-AGENT_FLAGS := $(filter-out -mgeneral-regs-only-off,$(AGENT_FLAGS))
-AGENT_LINK := -shared -nostartfiles -static-libgcc -static-libstdc++ -Wl,-z,now -Wl,-z,relro -Wl,-z,nodelete -Wl,-z,defs \
+  -fno-threadsafe-statics -ftls-model=initial-exec -fno-stack-protector -fno-plt
+AGENT_LINK := -shared -static-libgcc -static-libstdc++ -Wl,-z,now -Wl,-z,relro -Wl,-z,nodelete -Wl,-z,defs \
   -Wl,--exclude-libs,ALL -Wl,--no-undefined -Wl,-soname,libvarve.so -Wl,--version-script=agent/exports.map
-AGENT_LINK := $(filter-out -nostartfiles,$(AGENT_LINK))
 
 # --- sources ---------------------------------------------------------------------------------------------------
 COMMON_SRC := $(wildcard common/*.cc)
@@ -38,21 +38,29 @@ SIGNAL_SRC := $(wildcard agent/signal/*.cc)
 AGENT_SRC := $(wildcard agent/*.cc) $(SIGNAL_SRC)
 VIEWER_SRC := $(wildcard viewer/*.cc viewer/*/*.cc)
 UNIT_SRC := $(wildcard test/unit/*.cc)
-PROGRAM_SRC := $(wildcard test/programs/*.c test/programs/*.cc)
+BENCH_SRC := $(wildcard test/bench/*.cc)
+FUZZ_SRC := $(wildcard test/fuzz/fuzz_*.cc)
+PROGRAM_SRC := $(filter-out test/programs/demo.cc,$(wildcard test/programs/*.c test/programs/*.cc))
+FORMATTED := $(wildcard agent/*.cc agent/*.h agent/*/*.cc agent/*/*.h common/*.cc common/*.h viewer/*.cc viewer/*.h \
+  viewer/*/*.cc viewer/*/*.h test/*/*.cc test/*/*.h)
 
 obj = $(patsubst %.cc,$(BUILD)/$(1)/%.o,$(2))
 AGENT_OBJ := $(call obj,agent-obj,$(AGENT_SRC) $(COMMON_SRC))
 SIGNAL_OBJ := $(call obj,agent-obj,$(SIGNAL_SRC))
 VIEWER_OBJ := $(call obj,obj,$(VIEWER_SRC) $(COMMON_SRC))
 VIEWER_LIB_OBJ := $(filter-out $(BUILD)/obj/viewer/main.o,$(VIEWER_OBJ))
-UNIT_OBJ := $(call obj,obj,$(UNIT_SRC)) $(call obj,obj,$(SIGNAL_SRC))
+# The unwinder and the writers are tested as ordinary functions, so they are built once more with the variant's flags.
+UNIT_OBJ := $(call obj,obj,$(UNIT_SRC) $(SIGNAL_SRC))
 PROGRAMS := $(patsubst test/programs/%.c,$(BUILD)/programs/%,$(patsubst test/programs/%.cc,$(BUILD)/programs/%,$(PROGRAM_SRC)))
+BENCHES := $(patsubst test/bench/%.cc,$(BUILD)/bench/%,$(BENCH_SRC))
+FUZZERS := $(patsubst test/fuzz/%.cc,$(BUILD)/fuzz/%,$(FUZZ_SRC))
+PAGES := $(patsubst man/%.in,$(BUILD)/man/%,$(wildcard man/*.in)) $(patsubst man/%,$(BUILD)/man/%,$(filter-out %.in,$(wildcard man/*.[15])))
 
-.PHONY: all demo check unit e2e asan stress fuzz bench format install uninstall dist clean deps
+.PHONY: all demo check test unit programs asan stress fuzz bench format install uninstall dist clean deps deps-check
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(BUILD)/varve $(BUILD)/libvarve.so $(BUILD)/varve-demo
+all: $(BUILD)/varve $(BUILD)/libvarve.so $(BUILD)/varve-demo $(PAGES)
 
 $(BUILD)/agent-obj/%.o: %.cc Makefile
 	@mkdir -p $(@D)
@@ -71,16 +79,105 @@ $(BUILD)/varve: $(VIEWER_OBJ)
 $(BUILD)/unit-tests: $(UNIT_OBJ) $(VIEWER_LIB_OBJ)
 	$(CXX) $(OPT_$(VARIANT)) $^ -o $@ -lcriterion -lunwind -lunwind-x86_64 $(VIEWER_LIBS)
 
+$(BUILD)/varve-demo: test/programs/demo.cc Makefile
+	@mkdir -p $(@D)
+	$(CXX) -std=c++20 -O2 -g $< -o $@ -lpthread
+
+# Man pages: the options come from the command's own table, so that --help and the page cannot disagree.
+$(BUILD)/man/varve.1: man/varve.1.in $(BUILD)/varve
+	@mkdir -p $(@D)
+	$(BUILD)/varve help --man $< > $@
+$(BUILD)/man/varve-%.1: man/varve-%.1.in $(BUILD)/varve
+	@mkdir -p $(@D)
+	$(BUILD)/varve help --man $< $* > $@
+$(BUILD)/man/%: man/%
+	@mkdir -p $(@D)
+	cp $< $@
+
+# --- tests -----------------------------------------------------------------------------------------------------
 # Extra flags of one test program stand in its first lines: "// flags: -O0 -fno-omit-frame-pointer".
 program_flags = $(shell sed -n 's,^// flags: ,,p' $(1))
 $(BUILD)/programs/%: test/programs/%.cc
 	@mkdir -p $(@D)
-	$(CXX) -std=c++20 -O2 -g $< -o $@ -lpthread -ldl $(call program_flags,$<)
+	$(CXX) -std=c++20 -I. -O2 -g $< -o $@ -lpthread -ldl $(call program_flags,$<)
 $(BUILD)/programs/%: test/programs/%.c
 	@mkdir -p $(@D)
-	gcc -O2 -g $< -o $@ -lpthread -ldl $(call program_flags,$<)
+	$(CC) -O2 -g $< -o $@ -lpthread -ldl $(call program_flags,$<)
+programs: $(PROGRAMS)
+
+unit: $(BUILD)/unit-tests
+	$(BUILD)/unit-tests
+
+# Builds what the tests run, then runs all of them.
+CHECKED := all programs $(BUILD)/unit-tests
+check: deps-check
+	+$(MAKE) --no-print-directory $(CHECKED)
+	BUILD=$(BUILD) CXX=$(CXX) test/run.sh
+
+# One kind or one test: make test T=unit, T=structure, T=e2e, T=21_signals.
+test: $(CHECKED)
+	BUILD=$(BUILD) CXX=$(CXX) test/run.sh $(T)
+
+# All but the timing of other people's programs, with varve's own code under AddressSanitizer and UBSan.
+asan:
+	+$(MAKE) --no-print-directory VARIANT=asan all programs build/asan/unit-tests
+	BUILD=build/asan ASAN_OPTIONS=detect_leaks=0 test/run.sh unit e2e
+
+stress: all programs
+	BUILD=$(BUILD) test/run.sh stress
+
+# libFuzzer wants clang; its flags go over the viewer's sources once more, into a folder of their own.
+FUZZ_BUILD := build/fuzz
+FUZZ_FLAGS := -std=c++20 -I. -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -MMD -MP \
+  -DVARVE_VERSION='"$(VERSION)"' -DVARVE_LIBDIR='"$(PREFIX)/lib/varve"'
+FUZZ_LIB_OBJ := $(patsubst %.cc,$(FUZZ_BUILD)/obj/%.o,$(filter-out viewer/main.cc,$(VIEWER_SRC)) $(COMMON_SRC))
+$(FUZZ_BUILD)/obj/%.o: %.cc Makefile
+	@mkdir -p $(@D)
+	$(CLANGXX) $(FUZZ_FLAGS) -c $< -o $@
+$(FUZZ_BUILD)/%: $(FUZZ_BUILD)/obj/test/fuzz/%.o $(FUZZ_LIB_OBJ)
+	$(CLANGXX) -fsanitize=fuzzer,address,undefined $^ -o $@ $(VIEWER_LIBS)
+fuzz: $(patsubst test/fuzz/%.cc,$(FUZZ_BUILD)/%,$(FUZZ_SRC))
+	FUZZ_SECONDS=$(FUZZ_SECONDS) test/fuzz/run.sh $^
+
+$(BUILD)/bench/%: $(BUILD)/obj/test/bench/%.o $(call obj,obj,$(SIGNAL_SRC)) $(VIEWER_LIB_OBJ)
+	@mkdir -p $(@D)
+	$(CXX) $(OPT_$(VARIANT)) $^ -o $@ $(VIEWER_LIBS)
+bench: all programs $(BENCHES)
+	BUILD=$(BUILD) test/bench/run.sh
+
+# --- the rest ----------------------------------------------------------------------------------------------------
+# Debian packages: says what it installs. NO_DEPS=1 skips it.
+deps:
+	NO_DEPS=$(NO_DEPS) test/deps.sh build
+deps-check:
+	NO_DEPS=$(NO_DEPS) test/deps.sh build check
+
+demo: deps
+	+$(MAKE) --no-print-directory all
+	BUILD=$(BUILD) test/demo.sh
+
+format:
+	$(CLANG_FORMAT) -i $(FORMATTED)
+
+install: all
+	install -d $(bindir) $(libdir) $(mandir)/man1 $(mandir)/man5
+	install -m 755 $(BUILD)/varve $(bindir)/varve
+	install -m 755 $(BUILD)/libvarve.so $(libdir)/libvarve.so
+	for page in $(filter %.1,$(PAGES)); do install -m 644 $$page $(mandir)/man1/ || exit 1; done
+	for page in $(filter %.5,$(PAGES)); do install -m 644 $$page $(mandir)/man5/ || exit 1; done
+
+uninstall:
+	rm -f $(bindir)/varve $(libdir)/libvarve.so
+	rm -f $(addprefix $(mandir)/man1/,$(notdir $(filter %.1,$(PAGES)))) $(addprefix $(mandir)/man5/,$(notdir $(filter %.5,$(PAGES))))
+	rmdir --ignore-fail-on-non-empty $(libdir) 2>/dev/null || true
+
+# What git has, as one archive.
+dist:
+	@mkdir -p build
+	git archive --format=tar.gz --prefix=varve-$(VERSION)/ -o build/varve-$(VERSION).tar.gz HEAD
+	@echo build/varve-$(VERSION).tar.gz
 
 clean:
 	rm -rf build
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) $(FUZZ_BUILD) -name '*.d' 2>/dev/null)

@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Installs the Debian packages that are missing, saying which: test/deps.sh build [check].
+# Works on Debian and Ubuntu; elsewhere it names them and goes on. NO_DEPS=1: does nothing.
+set -eu
+[ -z "${NO_DEPS:-}" ] || exit 0
+
+build="g++ make binutils libfmt-dev libcli11-dev libexpected-dev libre2-dev nlohmann-json3-dev libdw-dev libelf-dev
+  liblzma-dev zlib1g-dev libxxhash-dev libboost-stacktrace-dev"
+check="libcriterion-dev libunwind-dev clang-format musl-tools libcap2-bin bsdutils python3 git xz-utils"
+
+wanted=
+for group in "$@"; do
+  case $group in
+    build) wanted="$wanted $build" ;;
+    check) wanted="$wanted $check" ;;
+    *) echo "$0: no such group: $group" >&2; exit 2 ;;
+  esac
+done
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+  echo "varve: this is no Debian; the build needs what these packages have:" $wanted >&2
+  exit 0
+fi
+
+missing=
+for package in $wanted; do
+  status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
+  [ "$status" = installed ] || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+as_root=
+if [ "$(id -u)" != 0 ]; then
+  command -v sudo >/dev/null || { echo "varve: as root, run: apt-get install$missing" >&2; exit 1; }
+  as_root=sudo
+fi
+echo "varve: installing Debian packages:$missing"
+install() { $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing; }
+# A list that is too old, or none at all, is the usual reason for a first failure.
+install || { $as_root apt-get update && install; }

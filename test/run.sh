@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The test runner: test/run.sh [WHAT...]. WHAT is unit, structure, e2e, stress, or part of a script's name; without it,
+# all but stress. Scripts run two at a time, those with a line "# alone" (they measure time) one by one. The last line is
+# "N passed, N failed".
+set -u
+cd "$(dirname "$0")/.." || exit 1
+export BUILD=$(realpath -m "${BUILD:-build/release}")
+export VARVE=${VARVE:-$BUILD/varve}
+export TEST_LIMIT=${TEST_LIMIT:-120}  # seconds for a script
+export LC_ALL=C.UTF-8
+logs=$(mktemp -d "${TMPDIR:-/tmp}/varve-run.XXXXXX")
+export logs
+trap 'rm -rf "$logs"' EXIT
+[ $# -gt 0 ] || set -- unit structure e2e
+
+scripts=()
+units=
+for what in "$@"; do
+  case $what in
+    unit) units=1 ;;
+    structure | e2e | stress) scripts+=(test/"$what"/*.sh) ;;
+    *) scripts+=(test/*/*"$what"*.sh) ;;
+  esac
+done
+
+# One script: its output is shown only if it fails.
+run_script() {
+  local log=$logs/${1//\//_}
+  timeout --kill-after=5 "$TEST_LIMIT" bash "$1" >"$log" 2>&1 </dev/null
+  local code=$?
+  if [ $code = 0 ]; then
+    echo passed >"$log.result"
+    printf 'ok    %s\n' "$1"
+    return
+  fi
+  echo failed >"$log.result"
+  [ $code != 124 ] || echo "no end within $TEST_LIMIT s" >>"$log"
+  printf 'FAIL  %s\n' "$1"
+  sed 's/^/      /' "$log"
+  printf '      again: BUILD=%s bash %s\n' "$BUILD" "$1"
+}
+export -f run_script
+
+passed=0
+failed=0
+if [ -n "$units" ]; then
+  "$BUILD/unit-tests" >"$logs/unit" 2>&1
+  code=$?
+  # [====] Synthesis: Tested: 12 | Passing: 12 | Failing: 0 | Crashing: 0
+  line=$(sed 's/\x1b\[[0-9;]*m//g' "$logs/unit" | grep 'Synthesis:' | tail -1)
+  passed=$(sed -n 's/.*Passing: *\([0-9]*\).*/\1/p' <<<"$line")
+  tested=$(sed -n 's/.*Tested: *\([0-9]*\).*/\1/p' <<<"$line")
+  passed=${passed:-0}
+  failed=$((${tested:-0} - passed))
+  [ $code = 0 ] || [ $failed != 0 ] || failed=1
+  [ "$passed" != 0 ] || [ $failed != 0 ] || failed=1  # no test ran
+  [ $failed = 0 ] || cat "$logs/unit"
+  printf '%s\n' "unit tests: $passed of ${tested:-0} pass"
+fi
+
+existing=()
+for script in "${scripts[@]}"; do [ -f "$script" ] && existing+=("$script"); done
+if [ ${#existing[@]} -gt 0 ]; then
+  mapfile -t together < <(grep -L '^# alone' "${existing[@]}" | sort -u)
+  mapfile -t alone < <(grep -l '^# alone' "${existing[@]}" | sort -u)
+  [ ${#together[@]} = 0 ] || printf '%s\0' "${together[@]}" | xargs -0 -n1 -P2 bash -c 'run_script "$0"'
+  for script in "${alone[@]}"; do run_script "$script"; done
+  for script in $(printf '%s\n' "${existing[@]}" | sort -u); do
+    if [ "$(cat "$logs/${script//\//_}.result" 2>/dev/null)" = passed ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+  done
+fi
+
+echo "$passed passed, $failed failed"
+[ $failed = 0 ] && [ $passed != 0 ]
