@@ -119,7 +119,7 @@ void Loader::add_process(ProcessId id) {
 
 void Loader::add_mapping(ProcessId process, AgentModule& module) {
   auto [known, added] =
-      modules_.try_emplace({module.path, module.build_id}, uint32_t(profile_.modules.size()));
+      modules_.try_emplace({module.path, module.build_id}, ModuleId{uint32_t(profile_.modules.size())});
   if (added) {
     Module row;
     row.path = module.path;

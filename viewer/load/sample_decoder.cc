@@ -28,7 +28,8 @@ bool SampleDecoder::enter(const SampleSource& from, DecodedChunk& out, const Chu
   file_ = from.file;
   process_ = from.process;
   index_ = std::make_unique<MappingIndex>(mappings_, from.first_mapping, from.end_mapping);
-  cache_.assign(kCacheSlots, {});
+  cache_.resize(size_t{1} << kCacheBits);
+  ++epoch_;
   open_file_.reset();
   auto opened = source_.open(file_->name);
   if (!opened) {
@@ -106,9 +107,9 @@ void SampleDecoder::decode_frames(ByteView& record, DecodedSample& sample, Decod
 }
 
 uint32_t SampleDecoder::site_at(uint64_t address, uint64_t time_ns, DecodedChunk& out) {
-  CachedSite& cached = cache_[spread(address) >> 51];
-  static_assert(kCacheSlots == size_t{1} << (64 - 51));
-  if (cached.address == address && cached.from <= time_ns && time_ns < cached.until) return cached.site;
+  CachedSite& cached = cache_[spread(address) >> (64 - kCacheBits)];
+  bool same = cached.address == address && cached.epoch == epoch_;
+  if (same && cached.from <= time_ns && time_ns < cached.until) return cached.site;
   auto hit = index_->find(address, time_ns);
   CodeSite site{address, CodeSite::kAnonymous, process_};
   if (hit.mapping != MappingIndex::kNone) {
@@ -118,7 +119,7 @@ uint32_t SampleDecoder::site_at(uint64_t address, uint64_t time_ns, DecodedChunk
   size_t known = sites_.size();
   uint32_t number = site_table_.intern(sites_, site);
   if (sites_.size() > known) out.new_sites.push_back(site);
-  cached = {address, hit.from, hit.until, number};
+  cached = {address, hit.from, hit.until, number, epoch_};
   return number;
 }
 

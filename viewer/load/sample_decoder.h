@@ -72,8 +72,10 @@ class SampleDecoder {
     uint64_t address = 0;
     uint64_t from = 1, until = 0;  // times for which it holds
     uint32_t site = 0;
+    uint32_t epoch = 0;  // of the file it holds for: so a new file need not clear the cache
   };
-  static constexpr size_t kCacheSlots = 1 << 13;
+  /// 2 MB: as many as a large program has call sites that occur. A miss costs five times a hit.
+  static constexpr unsigned kCacheBits = 16;
 
   bool enter(const SampleSource& from, DecodedChunk& out, const Chunk& chunk);
   void decode_records(const Chunk& chunk, ByteView records, DecodedChunk& out);
@@ -88,6 +90,7 @@ class SampleDecoder {
   // Of the file the last chunk was from.
   const AgentFile* file_ = nullptr;
   uint32_t process_ = 0;
+  uint32_t epoch_ = 0;
   std::unique_ptr<File> open_file_;
   std::unique_ptr<MappingIndex> index_;
   std::vector<CachedSite> cache_;  // by address, direct-mapped

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// Fuzzer of the loader. The first byte of an input chooses what the rest is; the loader must answer with a
+// sentence or with a profile that is consistent in itself: every index in range, rows ordered, and the ledger
+// equal to the rows. With -DREPLAY it is a plain program that runs the files and directories it is given, for
+// any compiler. Context: tests.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "viewer/load/load.h"
+
+namespace {
+
+using namespace varve;
+
+void require(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "fuzz_load: not so: %s\n", what);
+  std::abort();
+}
+
+void check_ids(const load::Profile& profile) {
+  for (const auto& thread : profile.threads)
+    require(thread.process.index() < profile.processes.size(), "a thread's process exists");
+  for (const auto& mapping : profile.mappings)
+    require(
+        mapping.process.index() < profile.processes.size() && mapping.module.index() < profile.modules.size(),
+        "a mapping's process and module exist");
+  for (const auto& site : profile.sites) {
+    if (site.special())
+      require(site.vaddr.value < uint64_t(load::SpecialSite::kCount), "a special site is known");
+    else
+      require(site.module.index() < profile.modules.size(), "a site's module exists");
+  }
+  for (size_t i = 1; i < profile.paths.size(); ++i)
+    require(profile.paths[i].parent.index() < i && profile.paths[i].site.index() < profile.sites.size(),
+            "a path's parent comes before it and its site exists");
+}
+
+void check_samples(const load::Profile& profile) {
+  const load::Samples& samples = profile.samples;
+  size_t rows = samples.size();
+  require(samples.weight_ns.size() == rows && samples.thread.size() == rows && samples.path.size() == rows &&
+              samples.ticks.size() == rows,
+          "columns are of equal length");
+  uint64_t sum = 0, ticks = 0;
+  for (size_t row = 0; row < rows; ++row) {
+    sum += samples.weight_ns[row];
+    ticks += samples.ticks[row];
+    ThreadId thread = samples.thread[row];
+    require(!thread.valid() || thread.index() < profile.threads.size(), "a sample's thread exists");
+    require(samples.path[row].index() < profile.paths.size(), "a sample's path exists");
+    if (row == 0) continue;
+    bool ordered = samples.thread[row - 1] < thread ||
+                   (samples.thread[row - 1] == thread && samples.time_ns[row - 1] <= samples.time_ns[row]);
+    require(ordered, "rows are ordered by thread and time");
+  }
+  require(ticks == profile.sample_count, "samples are counted");
+  require(sum == (profile.sampled + profile.residual + profile.unsampled).count,
+          "the rows add up to the ledger");
+  require(sum >= profile.kernel_cpu.count, "the ledger covers the kernel's CPU time");
+}
+
+bool equal(const load::Profile& a, const load::Profile& b) {
+  return a.samples.time_ns == b.samples.time_ns && a.samples.path == b.samples.path &&
+         a.samples.thread == b.samples.thread && a.samples.weight_ns == b.samples.weight_ns &&
+         a.paths == b.paths && a.sites == b.sites && a.damages.size() == b.damages.size();
+}
+
+constexpr uint8_t kSession = 1;  // the file is a session, not an agent's
+constexpr uint8_t kRepair =
+    2;  // magic and checksum of the header are set right, so that mutations reach the chunks
+constexpr uint8_t kTwoFiles = 4;  // the first half is a session, the second an agent's file
+constexpr uint8_t kParallel = 8;  // decoding by several threads must give the same
+
+std::vector<uint8_t> make_file(const uint8_t* data, size_t size, format::FileKind kind, bool repair) {
+  std::vector<uint8_t> file(data, data + size);
+  format::FileHeader header;
+  if (!repair || size < sizeof header) return file;
+  std::memcpy(&header, data, sizeof header);
+  std::memcpy(header.magic, format::kMagic, sizeof header.magic);
+  header.major = format::kMajor;
+  header.byte_order = format::kByteOrder;
+  header.kind = uint16_t(kind);
+  header.checksum = format::header_checksum(header);
+  std::memcpy(file.data(), &header, sizeof header);
+  return file;
+}
+
+load::MemorySource make_source(uint8_t mode, const uint8_t* data, size_t size) {
+  bool repair = mode & kRepair;
+  size_t session = mode & kTwoFiles  ? size / 2 / format::kPageSize * format::kPageSize
+                   : mode & kSession ? size
+                                     : 0;
+  std::map<std::string, std::vector<uint8_t>> files;
+  if (session > 0) files[format::kSessionFile] = make_file(data, session, format::FileKind::kSession, repair);
+  if (session < size)
+    files["host-1-0.agent"] = make_file(data + session, size - session, format::FileKind::kAgent, repair);
+  return load::MemorySource(std::move(files));
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size == 0) return 0;
+  auto source = make_source(data[0], data + 1, size - 1);
+  auto profile = load::load(source, "input", {.threads = 1});
+  if (!profile) {
+    require(!profile.error().empty(), "a refusal says why");
+    return 0;
+  }
+  check_ids(*profile);
+  check_samples(*profile);
+  if (data[0] & kParallel)
+    require(equal(*profile, *load::load(source, "input", {.threads = 3})), "threads do not matter");
+  return 0;
+}
+
+#ifdef REPLAY
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace {
+
+void replay(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
+  LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  size_t count = 0;
+  for (int i = 1; i < argc; ++i) {
+    if (!std::filesystem::is_directory(argv[i]))
+      replay(argv[i]), ++count;
+    else
+      for (const auto& entry : std::filesystem::directory_iterator(argv[i])) replay(entry.path()), ++count;
+  }
+  std::printf("fuzz_load: %zu inputs\n", count);
+  return count ? 0 : 1;
+}
+#endif
