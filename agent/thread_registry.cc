@@ -25,6 +25,8 @@ constexpr uint32_t kGuardBytes = 4096;
 /// A signal frame is 3.5 KB, 11.6 KB once AMX is used; the handler takes under 2 KB; the rest is margin for the program's own
 /// handlers that ask for SA_ONSTACK and find ours.
 constexpr uint32_t kAlternateStackBytes = 64 * 1024;
+/// Blocks kept for threads to come; the memory of a burst of threads goes back.
+constexpr uint32_t kMaxFreeBlocks = 64;
 constexpr uint32_t kFirstThreadChunk = 4096;
 constexpr uint32_t kNextThreadChunk = 64 * 1024;
 
@@ -32,6 +34,7 @@ struct Registry {
   SpinLock lock;
   ThreadBlock* live = nullptr;
   ThreadBlock* free = nullptr;
+  uint32_t free_count = 0;
   Chunk records;
   uint32_t next_index = 0;
 };
@@ -47,10 +50,11 @@ class RegistryGuard {
 
 uint64_t frames_bytes() { return 2 * uint64_t(agent_state.stack_depth) * sizeof(uint64_t); }
 
-/// Guard page, alternate stack, block, frames: one mapping, so that one munmap would be the end of it.
+uint64_t block_bytes() { return kGuardBytes + kAlternateStackBytes + sizeof(ThreadBlock) + frames_bytes(); }
+
+/// Guard page, alternate stack, block, frames: one mapping.
 ThreadBlock* map_block() {
-  uint64_t bytes = kGuardBytes + kAlternateStackBytes + sizeof(ThreadBlock) + frames_bytes();
-  long memory = raw_syscall(__NR_mmap, 0, long(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  long memory = raw_syscall(__NR_mmap, 0, long(block_bytes()), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (failed(memory)) return nullptr;
   raw_syscall(__NR_mprotect, memory, kGuardBytes, PROT_NONE);
   auto* stack = reinterpret_cast<uint8_t*>(memory) + kGuardBytes;
@@ -59,11 +63,22 @@ ThreadBlock* map_block() {
   return block;
 }
 
+void unmap_block(ThreadBlock& block) {
+  raw_syscall(__NR_munmap, as_arg(block.alternate_stack - kGuardBytes), long(block_bytes()));
+}
+
 /// The state of a block before its thread, whatever thread had it last.
 void renew(ThreadBlock& block) {
   uint8_t* stack = block.alternate_stack;
   new (&block) ThreadBlock;
   block.alternate_stack = stack;
+}
+
+void keep_or_unmap(ThreadBlock& block) {
+  if (registry.free_count >= kMaxFreeBlocks) return unmap_block(block);
+  block.next = registry.free;
+  registry.free = &block;
+  ++registry.free_count;
 }
 
 void link(ThreadBlock& block) {
@@ -147,6 +162,7 @@ ThreadBlock* acquire_block() {
     RegistryGuard guard;
     if (ThreadBlock* block = registry.free) {
       registry.free = block->next;
+      --registry.free_count;
       renew(*block);
       return block;
     }
@@ -156,8 +172,7 @@ ThreadBlock* acquire_block() {
 
 void release_block(ThreadBlock* block) {
   RegistryGuard guard;
-  block->next = registry.free;
-  registry.free = block;
+  keep_or_unmap(*block);
 }
 
 /// Ours only where the thread has none: a program's own is left alone and replaces ours when it sets one.
@@ -230,9 +245,7 @@ ThreadBlock* keep_only_this_thread() {
   ThreadBlock* mine = current_block;
   for (ThreadBlock *block = registry.live, *next; block; block = next) {
     next = block->next;
-    if (block == mine) continue;
-    block->next = registry.free;
-    registry.free = block;
+    if (block != mine) keep_or_unmap(*block);
   }
   registry.live = nullptr;
   registry.records = {};

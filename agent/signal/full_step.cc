@@ -53,7 +53,9 @@ class RowStep {
       if (!known && (reg == cfi::kReturnAddress || reg == cfi::kRsp)) return failure_;
     }
     // A row that leaves the pc as it was would go round for ever.
-    return row_.rule[cfi::kReturnAddress] <= Rule::kSame ? FullStep::kBadCfi : FullStep::kDone;
+    if (row_.rule[cfi::kReturnAddress] <= Rule::kSame) return FullStep::kBadCfi;
+    if (fde_.signal_frame) return FullStep::kInterrupted;
+    return row_.rule[cfi::kRsp] == Rule::kUnspecified ? FullStep::kCalled : FullStep::kSwitched;
   }
 
  private:
@@ -117,7 +119,7 @@ class RowStep {
 }  // namespace
 
 FullStep evaluate_full(FindObject find, const Registers& callee, bool exact, StackMemory& memory,
-                       Registers* caller, bool* interrupted) {
+                       Registers* caller) {
   cfi::Fde fde;
   cfi::Row row;
   const uint64_t pc = callee.value[cfi::kReturnAddress];
@@ -125,7 +127,6 @@ FullStep evaluate_full(FindObject find, const Registers& callee, bool exact, Sta
   // kNone: the object was unloaded since its rule was cached.
   if (status == cfi::Status::kUnsupported) return FullStep::kUnsupported;
   if (status != cfi::Status::kOk) return FullStep::kBadCfi;
-  *interrupted = fde.signal_frame;
   return RowStep(fde, row, callee, memory).run(caller);
 }
 

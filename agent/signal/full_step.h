@@ -13,12 +13,19 @@ namespace varve::agent {
 
 struct Registers;
 
-enum class FullStep : uint8_t { kDone, kMissingRegister, kBadMemory, kBadCfi, kUnsupported };
+enum class FullStep : uint8_t {
+  kCalled,       // done: the caller is a call away
+  kSwitched,     // done: the row restores the stack pointer (longjmp, setcontext), to any stack
+  kInterrupted,  // done: a signal frame; the pc is that of an instruction
+  kMissingRegister,
+  kBadMemory,
+  kBadCfi,
+  kUnsupported,
+};
 
 /// Gives the registers of `callee`'s caller. `exact` says that the pc is the address of an instruction, not a
-/// return address. `interrupted` becomes true when the frame was a signal frame, so that the caller's pc is
-/// exact.
+/// return address.
 FullStep evaluate_full(FindObject find, const Registers& callee, bool exact, StackMemory& memory,
-                       Registers* caller, bool* interrupted);
+                       Registers* caller);
 
 }  // namespace varve::agent

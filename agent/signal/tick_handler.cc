@@ -30,12 +30,24 @@ uint32_t without_own_frames(uint64_t* frames, uint32_t depth) {
   return kept;
 }
 
+/// A sample that has no place in the file, and why.
 void lose(uint64_t weight_ns) {
   count(format::Counter::kSamplesLost);
   count(format::Counter::kLostCpuNs, weight_ns);
+  if (int error = agent_state.file.error()) {
+    agent_state.counters->values[uint32_t(format::Counter::kFileGrowFailed)] = 1;
+    agent_state.counters->values[uint32_t(format::Counter::kLastErrno)] = uint64_t(error);
+  }
+}
+
+/// The recorder has ended the recording; the program goes on without ticks.
+void stop_ticks(ThreadBlock& block) {
+  raw_syscall(__NR_timer_delete, block.timer);
+  block.timer = -1;
 }
 
 void take_sample(ThreadBlock& block, uint64_t time_ns, SampleFields fields, const ucontext_t& context) {
+  if (agent_state.file.error()) return lose(fields.weight_ns);
   UnwindResult stack = unwind(registers_of(context), block.stack, agent_state.rules, block.writer.scratch(),
                               agent_state.stack_depth);
   fields.end = stack.end;
@@ -56,12 +68,14 @@ void tick(ThreadBlock& block, const siginfo_t& info, const ucontext_t& context) 
   auto overrun = uint64_t(info.si_overrun > 0 ? info.si_overrun : 0);
   block.last_cpu_ns = record.last_cpu_ns = cpu;
   record.overruns += overrun;
-  if (agent_state.state() != format::ControlState::kRecording) {
-    record.paused_ns += weight;
-    count(format::Counter::kTicksPaused);
-  } else {
+  format::ControlState state = agent_state.state();
+  if (state == format::ControlState::kRecording) {
     take_sample(block, begin, {.weight_ns = weight, .overrun = overrun}, context);
     if (record.ticks % kNameEveryTicks == 0) raw_syscall(__NR_prctl, PR_GET_NAME, as_arg(record.name));
+  } else {
+    record.paused_ns += weight;
+    count(format::Counter::kTicksPaused);
+    if (state == format::ControlState::kStopped) stop_ticks(block);
   }
   ++record.ticks;
   record.handler_ns += monotonic_ns() - begin;
