@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// A whole view as text: facts, tables, notes, the ledger.
+// Context: viewer.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "viewer/render/numbers.h"
+#include "viewer/render/render.h"
+#include "viewer/render/text_table.h"
+
+namespace varve::render {
+namespace {
+
+std::string facts_text(const view::View& view, const TextStyle& style) {
+  size_t labels = 0;
+  for (const view::Fact& fact : view.facts) labels = std::max(labels, fact.label.size());
+  std::string out;
+  for (const view::Fact& fact : view.facts) {
+    if (fact.label.empty() || std::holds_alternative<std::monostate>(fact.value)) continue;
+    const std::string value = cell_text(fact.value, fact.unit, style.charset);
+    const size_t room = style.width > labels + 3 ? style.width - labels - 2 : 1;
+    out += fmt::format("{:<{}}  {}\n", fact.label, labels, style.width == 0 ? value : elide_middle(value, room));
+  }
+  return out;
+}
+
+/// Sentences wrap at words: only tables never do.
+std::string wrapped(std::string_view sentence, const TextStyle& style) {
+  const std::string text = escape(sentence, style.charset);
+  if (style.width == 0) return text + "\n";
+  std::string out, line;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find(' ', at), text.size());
+    const std::string word = text.substr(at, end - at);
+    if (!line.empty() && display_width(line) + 1 + display_width(word) > style.width) {
+      out += line + "\n";
+      line = "  ";
+      line += word;
+    } else {
+      line += line.empty() ? word : " " + word;
+    }
+    at = end + 1;
+  }
+  return out + line + "\n";
+}
+
+std::string tables_text(const view::View& view, const TextStyle& style) {
+  std::string out;
+  for (const view::Table& table : view.tables) {
+    if (!table.in_text) continue;
+    if (table.rows.empty() && table.empty.empty()) continue;
+    if (!out.empty()) out += "\n";
+    if (!table.title.empty()) out += wrapped(table.title, style);
+    out += table.rows.empty() ? wrapped(table.empty, style) : text_table(table, style);
+  }
+  return out;
+}
+
+void add_part(std::string& out, const std::string& part) {
+  if (part.empty()) return;
+  if (!out.empty()) out += "\n";
+  out += part;
+}
+
+}  // namespace
+
+std::string ledger_line(const analyze::Ledger& ledger) {
+  const TimeScale scale = time_scale(ledger.cpu.count);
+  // The parts are printed so that they add up to the sum as printed: the largest takes up what rounding leaves.
+  uint64_t step = scale.nanos;
+  for (int i = 0; i < scale.decimals; ++i) step /= 10;
+  const auto rounded = [step](uint64_t ns) { return ns / step + (ns % step * 2 >= step ? 1 : 0); };
+  uint64_t parts[] = {rounded(ledger.sampled.count), rounded(ledger.residual.count), rounded(ledger.not_sampled.count)};
+  uint64_t& most = *std::max_element(std::begin(parts), std::end(parts));
+  most += rounded(ledger.cpu.count) - (parts[0] + parts[1] + parts[2]);
+  const auto shown = [&](uint64_t steps) { return fmt::format("{} {}", time_number(steps * step, scale), scale.unit); };
+  return fmt::format("CPU time {} = {} sampled + {} residual + {} not sampled", shown(rounded(ledger.cpu.count)),
+                     shown(parts[0]), shown(parts[1]), shown(parts[2]));
+}
+
+std::string text(const view::View& view, const TextStyle& style) {
+  std::string out = facts_text(view, style);
+  add_part(out, tables_text(view, style));
+  std::string end;
+  for (const std::string& note : view.notes) end += wrapped(note, style);
+  if (!view.filter.empty()) {
+    const uint64_t cpu = view.ledger.cpu.count;
+    const double part = cpu == 0 ? 0 : double(view.ledger.shown.count) / double(cpu);
+    end += wrapped(fmt::format("Filter {}: {} of {}, {}%", view.filter, time_text(view.ledger.shown.count),
+                               time_text(cpu), percent(part)),
+                   style);
+  }
+  end += wrapped(ledger_line(view.ledger), style);
+  add_part(out, end);
+  std::string next;
+  for (const std::string& command : view.next) next += fmt::format("  {}\n", escape(command, style.charset));
+  if (!next.empty()) add_part(out, "Next:\n" + next);
+  return out;
+}
+
+}  // namespace varve::render

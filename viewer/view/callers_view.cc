@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+// The callers view: one function in the middle, who calls it above, whom it calls below.
+// Context: viewer.
+#include <fmt/format.h>
+
+#include "viewer/analyze/neighbours.h"
+#include "viewer/view/make.h"
+#include "viewer/view/rows.h"
+
+namespace varve::view {
+namespace {
+
+using analyze::kCpu;
+using analyze::kSamples;
+
+/// One third of the view. All three have the same columns, so CSV is one table with the relation in front.
+Table part(const char* id, const char* title, const char* heading) {
+  Table table;
+  table.id = id;
+  table.title = title;
+  table.columns = {
+      {"", "Total", Unit::kTime},
+      {"", "Total%", Unit::kShare},
+      {"", "Of it%", Unit::kShare, false, -1, 1},
+      {"", "Samples", Unit::kCount, false, -1, 2},
+      {"", "Module", Unit::kText, false, -1, 3},
+      {"", heading, Unit::kText, false, 6},
+      {"", "", Unit::kText},
+      {"relation", "", Unit::kText},
+      {"function", "", Unit::kText},
+      {"module", "", Unit::kText},
+      {"total_ns", "", Unit::kTime},
+      {"total_share", "", Unit::kShare},
+      {"samples", "", Unit::kCount},
+  };
+  return table;
+}
+
+class CallersView {
+ public:
+  CallersView(const Source& source, const Request& request, const analyze::Neighbours& middle, uint64_t whole)
+      : source_(source), request_(request), middle_(middle), whole_(whole) {}
+
+  View make(const std::vector<uint64_t>& filtered_out) {
+    Table callers = part("callers", "Called by", "Caller");
+    add_all(callers, middle_.callers, "caller");
+    Table function = part("function", "Function", "Function");
+    for (const FunctionId each : middle_.functions) {
+      const FunctionCells cells = function_cells(source_, each);
+      if (each == middle_.functions.front()) {
+        add(function, {}, middle_.total, named(cells), "function");
+      } else {
+        view_.notes.push_back(fmt::format("Also this function: {} ({})", std::get<std::string_view>(cells.name),
+                                          std::get<std::string_view>(cells.module)));
+      }
+    }
+    add(function, {0, RowKind::kRest, false}, middle_.elsewhere, label("[other stacks]"), "outside");
+    if (filtered_out[kCpu] > 0 || filtered_out[kSamples] > 0) {
+      add(function, {0, RowKind::kFilteredOut, false}, filtered_out, label(kFilteredOut), "outside");
+    }
+    Table callees = part("callees", "Calls", "Callee");
+    add(callees, {0, RowKind::kSpecial, false}, middle_.outer_self, label("[self]"), "self");
+    add_all(callees, middle_.callees, "callee");
+    view_.tables = {std::move(callers), std::move(function), std::move(callees)};
+    add_recursion();
+    return std::move(view_);
+  }
+
+ private:
+  static FunctionCells label(std::string_view text) {
+    return {text, text, std::string_view(), {}, {}, true};
+  }
+
+  /// Several functions of one name are one row, with a count.
+  FunctionCells named(FunctionCells cells) {
+    if (const size_t count = middle_.functions.size(); count > 1) {
+      for (Cell* name : {&cells.name, &cells.short_name}) {
+        *name = view_.own(fmt::format("{} and {} more", std::get<std::string_view>(*name), count - 1));
+      }
+    }
+    return cells;
+  }
+
+  void add(Table& table, Row row, const std::vector<uint64_t>& metrics, const FunctionCells& cells,
+           std::string_view relation) {
+    const uint64_t ns = metrics[kCpu];
+    const bool inside = relation != "outside";
+    table.add(row, {ns, share(ns, whole_), inside ? Cell(share(ns, middle_.total[kCpu])) : Cell(), metrics[kSamples],
+                    cells.module, cells.name, cells.short_name, relation, cells.name, cells.module, ns,
+                    share(ns, whole_), metrics[kSamples]});
+  }
+
+  void add_all(Table& table, const std::vector<analyze::Neighbour>& rows, std::string_view relation) {
+    std::vector<uint64_t> sizes;
+    for (const analyze::Neighbour& each : rows) sizes.push_back(each.metrics[kCpu]);
+    const Cut cut = cut_list(sizes, whole_, request_);
+    std::vector<uint64_t> rest(middle_.total.size());
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (i >= cut.kept) {
+        for (size_t k = 0; k < rest.size(); ++k) rest[k] += rows[i].metrics[k];
+        continue;
+      }
+      const FunctionId function = rows[i].function;
+      const bool root = !function.valid();
+      const FunctionCells cells = root ? label("[start of the stack]") : function_cells(source_, function);
+      add(table, {0, cells.special ? RowKind::kSpecial : RowKind::kOrdinary, false}, rows[i].metrics, cells, relation);
+    }
+    if (cut.below > 0) add(table, {0, RowKind::kRest, false}, rest, label(view_.own(cut.label)), relation);
+  }
+
+  void add_recursion() {
+    for (const analyze::Neighbour& each : middle_.recursive_callers) {
+      view_.notes.push_back(fmt::format(
+          "Recursive: also called by {} inside its own time, {:.1f}% of it.",
+          std::get<std::string_view>(function_cells(source_, each.function).name),
+          100 * share(each.metrics[kCpu], middle_.total[kCpu])));
+    }
+    view_.facts.push_back({"function_self_ns", "", Unit::kTime, middle_.self[kCpu]});
+    view_.facts.push_back({"function_total_ns", "", Unit::kTime, middle_.total[kCpu]});
+  }
+
+  const Source& source_;
+  const Request& request_;
+  const analyze::Neighbours& middle_;
+  uint64_t whole_;
+  View view_;
+};
+
+}  // namespace
+
+Made make_callers(const Source& source, const Request& request, analyze::Selection selection) {
+  const auto calls = analyze::call_tree(source.profile, source.symbols, selection.by_path, request.inlines);
+  auto functions = analyze::functions_named(source.symbols, calls, request.function, request.function_pattern);
+  if (functions.empty()) {
+    return tl::unexpected(fmt::format("no function '{}' occurs in this profile{}; 'varve report hotspots' lists them",
+                                      request.function, request.filter.given() ? " as filtered" : ""));
+  }
+  const auto middle = analyze::neighbours(calls, std::move(functions), source.symbols.functions.size());
+  return CallersView(source, request, middle, whole(selection)[kCpu]).make(selection.filtered_out);
+}
+
+}  // namespace varve::view

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// The table of views, and what every view gets: ledger, filter, and a word on an empty profile.
+// Context: viewer.
+#include "viewer/view/request.h"
+
+#include <algorithm>
+
+#include "viewer/view/empty_profile.h"
+#include "viewer/view/make.h"
+
+namespace varve::view {
+
+std::span<const Kind> kinds() {
+  static constexpr Kind kTable[] = {
+      {"summary", "the run in numbers, its hottest functions, and whether the data can be trusted", false, make_summary},
+      {"hotspots", "functions by the CPU time spent in themselves", false, make_hotspots},
+      {"top-down", "the call tree, from the start of each thread downwards", true, make_top_down},
+      {"bottom-up", "functions by self time, and below each who called it", true, make_bottom_up},
+      {"callers", "one function, who calls it and whom it calls", false, make_callers},
+      {"threads", "CPU time by thread", false, make_threads},
+      {"processes", "CPU time by process", false, make_processes},
+      {"modules", "CPU time by program file and library", false, make_modules},
+      {"lines", "CPU time by source line", false, make_lines},
+      {"quality", "whole and broken stacks, missing names, losses, and what to do about them", false, make_quality},
+  };
+  return kTable;
+}
+
+const Kind* find_kind(std::string_view name) {
+  for (const Kind& kind : kinds()) {
+    if (kind.name == name) return &kind;
+  }
+  return nullptr;
+}
+
+Made make(const Kind& kind, const Source& source, const Request& request) {
+  analyze::Selection selection = analyze::select(source.profile, source.symbols, request.filter);
+  const analyze::Ledger ledger = analyze::ledger(source.profile, selection);
+  const bool nothing_left = selection.kept[analyze::kCpu] == 0 && selection.filtered_out[analyze::kCpu] != 0;
+  Made made = kind.make(source, request, std::move(selection));
+  if (!made) return made;
+  made->name = kind.name;
+  made->ledger = ledger;
+  made->filter = request.filter_words;
+  if (nothing_left) made->notes.push_back("Nothing passes the filter: all of the CPU time is filtered out.");
+  for (std::string& reason : why_empty(source.profile)) made->notes.push_back(std::move(reason));
+  return made;
+}
+
+}  // namespace varve::view

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// Request: which view is wanted of what. The list of views by name is here, for options, help and a screen's tabs.
+// Context: viewer.
+#pragma once
+
+#include <span>
+#include <string>
+#include <tl/expected.hpp>
+
+#include "viewer/analyze/filter.h"
+#include "viewer/view/view.h"
+
+namespace varve::view {
+
+struct Request {
+  analyze::Filter filter;
+  std::string filter_words;   // as the user gave it: "--thread worker --time 1-2"
+  uint64_t limit = 0;         // rows; 0: all
+  double min_share = 0;       // of the CPU time, 0 to 1; rows below are added up
+  bool inlines = true;        // inlined calls as frames of their own
+  bool errors = false;        // standard errors of shares
+  std::string function;       // callers: its name or a regular expression
+  analyze::Pattern function_pattern;
+  std::string profile_words;  // how the user named the profile; goes into commands to type next
+};
+
+/// Everything a view is made from.
+struct Source {
+  const load::Profile& profile;
+  const symbol::SymbolTable& symbols;
+};
+
+using Made = tl::expected<View, std::string>;
+
+struct Kind {
+  const char* name;
+  const char* sentence;  // for help
+  bool tree;             // cut by share by default, where a list is cut by number
+  Made (*make)(const Source&, const Request&, analyze::Selection);
+};
+
+std::span<const Kind> kinds();
+const Kind* find_kind(std::string_view name);
+
+/// The view, with ledger, filter and the notes that every view has. The error is a sentence, such as a function that
+/// does not occur.
+Made make(const Kind& kind, const Source& source, const Request& request);
+
+}  // namespace varve::view

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// The shared parts of views.
+// Context: viewer.
+#include "viewer/view/rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace varve::view {
+
+std::string_view special_name(load::SpecialSite kind) {
+  static constexpr std::array<std::string_view, size_t(load::SpecialSite::kCount)> kNames = {
+      "[start-up]",
+      "[residual]",
+      "[not sampled]",
+      "[paused]",
+      "[lost samples]",
+      "[Skipped frame(s): depth limit]",
+      "[Unknown frame(s): no unwind information]",
+      "[Unknown frame(s): stack not readable]",
+      "[Unknown frame(s): no progress]",
+      "[Unknown frame(s): damaged unwind information]",
+      "[Unknown frame(s): not a return address]",
+      "[Unknown frame(s): unsupported unwind rule]",
+      "[Skipped frame(s): stack too large]",
+  };
+  return size_t(kind) < kNames.size() ? kNames[size_t(kind)] : "[unknown]";
+}
+
+double share(uint64_t part, uint64_t whole) { return whole == 0 ? 0 : double(part) / double(whole); }
+
+double share_error(double share, uint64_t samples) {
+  return samples == 0 ? 0 : std::sqrt(std::max(0.0, share * (1 - share)) / double(samples));
+}
+
+std::string_view function_module(const Source& source, FunctionId function) {
+  if (!function.valid()) return "";
+  return analyze::module_name(source.profile, source.symbols.functions[function.index()].module);
+}
+
+FunctionCells function_cells(const Source& source, FunctionId function) {
+  if (!function.valid()) return {kEmptyStack, kEmptyStack, std::string_view(), std::string_view(), {}, true};
+  const symbol::Function& row = source.symbols.functions[function.index()];
+  const symbol::StringTable& strings = source.symbols.strings;
+  const std::string_view short_name = strings.text(row.short_name);
+  FunctionCells cells;
+  cells.name = strings.text(row.name);
+  cells.short_name = short_name.empty() ? strings.text(row.name) : short_name;
+  cells.module = function_module(source, function);
+  cells.file = strings.text(row.file);
+  if (row.line != 0) cells.line = uint64_t(row.line);
+  cells.special = row.source == symbol::NameSource::kSpecial;
+  return cells;
+}
+
+std::string cut_label(size_t rows, bool by_limit, const Request& request) {
+  const char* noun = rows == 1 ? "row" : "rows";
+  if (by_limit) return fmt::format("[{} {} below --limit {}]", rows, noun, request.limit);
+  return fmt::format("[{} {} below {}%]", rows, noun, request.min_share * 100);
+}
+
+Cut cut_list(const std::vector<uint64_t>& sizes, uint64_t whole, const Request& request) {
+  Cut cut;
+  const double least = request.min_share * double(whole);
+  while (cut.kept < sizes.size() && double(sizes[cut.kept]) >= least) ++cut.kept;
+  const bool by_limit = request.limit != 0 && cut.kept > request.limit;
+  if (by_limit) cut.kept = size_t(request.limit);
+  cut.below = sizes.size() - cut.kept;
+  cut.label = cut_label(cut.below, by_limit, request);
+  return cut;
+}
+
+std::vector<uint64_t> whole(const analyze::Selection& selection) {
+  std::vector<uint64_t> sum = selection.kept;
+  for (size_t k = 0; k < sum.size(); ++k) sum[k] += selection.filtered_out[k];
+  return sum;
+}
+
+}  // namespace varve::view

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// What the views share: names of functions, modules and special sites, shares, cutting a sorted list and the rows
+// that keep the sums whole after it.
+// Context: viewer.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "viewer/analyze/filter.h"
+#include "viewer/view/request.h"
+#include "viewer/view/view.h"
+
+namespace varve::view {
+
+/// "[residual]" and so on: the one spelling of each.
+std::string_view special_name(load::SpecialSite kind);
+
+inline constexpr std::string_view kEmptyStack = "[no stack]";
+inline constexpr std::string_view kFilteredOut = "[filtered out]";
+
+double share(uint64_t part, uint64_t whole);
+/// Standard error of a share estimated from `samples` samples: sqrt(p (1 - p) / N).
+double share_error(double share, uint64_t samples);
+
+/// Name, short name, module, file and line of a function as cells.
+struct FunctionCells {
+  Cell name, short_name, module, file, line;
+  bool special = false;
+};
+FunctionCells function_cells(const Source& source, FunctionId function);
+
+/// The module of the function, or empty.
+std::string_view function_module(const Source& source, FunctionId function);
+
+/// Which rows of a list sorted by size stand, and what the others add up to.
+struct Cut {
+  size_t kept = 0;
+  size_t below = 0;   // rows cut
+  std::string label;  // "[12 rows below 0.5%]"
+};
+/// `sizes` descending, in ns; `whole` is what shares are of.
+Cut cut_list(const std::vector<uint64_t>& sizes, uint64_t whole, const Request& request);
+std::string cut_label(size_t rows, bool by_limit, const Request& request);
+
+/// All CPU time and samples of the profile, filtered out or not.
+std::vector<uint64_t> whole(const analyze::Selection& selection);
+
+}  // namespace varve::view

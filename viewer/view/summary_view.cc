@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+// The summary: the run in numbers, its hottest functions, one line on the quality of the data, and what to type next.
+// Its named facts are an interface for scripts.
+// Context: viewer.
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <set>
+
+#include "viewer/analyze/quality.h"
+#include "viewer/view/make.h"
+#include "viewer/view/rows.h"
+
+namespace varve::view {
+namespace {
+
+using analyze::kCpu;
+
+constexpr size_t kTopHotspots = 8;
+
+double seconds(Nanos time) { return double(time.count) / 1e9; }
+
+/// As a shell has it: 128 + signal for a death by signal. Empty if the end was not seen.
+Cell exit_cell(const load::Session& session) {
+  if (!session.finished) return {};
+  const int status = session.exit_status;
+  return uint64_t(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+}
+
+std::string exit_words(const load::Session& session) {
+  if (!session.finished) return "not seen: the recorder itself was killed, or is still running";
+  const int status = session.exit_status;
+  if (WIFSIGNALED(status)) {
+    const char* name = sigabbrev_np(WTERMSIG(status));
+    return fmt::format("killed by SIG{}", name != nullptr ? name : std::to_string(WTERMSIG(status)).c_str());
+  }
+  return fmt::format("exit code {}", WEXITSTATUS(status));
+}
+
+std::string when_words(const load::Session& session) {
+  std::string words;
+  if (session.start_realtime.count != 0) {
+    const auto time = time_t(session.start_realtime.count / kNanosPerSecond.count);
+    words = fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(time));
+  }
+  if (!session.host.empty()) words += fmt::format("{}on {}", words.empty() ? "" : " ", session.host);
+  if (!session.kernel.empty()) words += fmt::format(", Linux {}", session.kernel);
+  if (session.processors != 0) {
+    words += fmt::format(", {} {}", session.processors, session.processors == 1 ? "processor" : "processors");
+  }
+  return words;
+}
+
+std::string plural(uint64_t count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+size_t count_processes(const load::Profile& profile) {
+  std::set<std::pair<std::string_view, int32_t>> pids;
+  for (const load::Process& process : profile.processes) pids.emplace(process.host, process.pid);
+  return pids.size();
+}
+
+std::string samples_words(const load::Profile& profile) {
+  std::string words = plural(profile.sample_count, "sample", "samples");
+  if (profile.session.interval.count != 0) {
+    words += fmt::format(", one every {} ms of CPU time", double(profile.session.interval.count) / 1e6);
+  }
+  return words + fmt::format(", {} lost", profile.lost_samples);
+}
+
+std::string quality_words(const load::Profile& profile, const analyze::Quality& quality) {
+  uint64_t self = 0, unnamed = 0;
+  for (const analyze::ModuleTime& module : quality.modules) self += module.self[kCpu], unnamed += module.unnamed_ns;
+  std::string words = fmt::format("{:.1f}% of stacks whole, {:.1f}% of time in named functions",
+                                  100 * quality.whole_share(), 100 * (1 - share(unnamed, self)));
+  if (!quality.unsampled_threads.empty()) {
+    words += ", " + plural(quality.unsampled_threads.size(), "thread", "threads") + " not sampled";
+  }
+  if (!profile.damages.empty()) words += ", " + plural(profile.damages.size(), "damage", "damages");
+  return words;
+}
+
+void add_facts(View& view, const Source& source, const analyze::Quality& quality) {
+  const load::Profile& profile = source.profile;
+  const load::Session& session = profile.session;
+  const uint64_t cpu = view.ledger.cpu.count;
+  const auto text = [&](const char* label, std::string words) {
+    if (!words.empty()) view.facts.push_back({"", label, Unit::kText, view.own(std::move(words))});
+  };
+  const auto value = [&](const char* id, Unit unit, Cell cell) { view.facts.push_back({id, "", unit, cell}); };
+
+  text("Command", session.command);
+  text("When", when_words(session));
+  text("End", exit_words(session));
+  view.facts.push_back({"", "Elapsed", Unit::kTime, session.elapsed.count});
+  std::string busy;
+  if (session.elapsed.count != 0) {
+    busy = fmt::format(", {:.2f} processors busy on average", share(cpu, session.elapsed.count));
+  }
+  if (session.user_cpu.count + session.system_cpu.count != 0) {
+    busy += fmt::format(" ({:.2f} s user, {:.2f} s system)", seconds(session.user_cpu), seconds(session.system_cpu));
+  }
+  text("CPU time", fmt::format("{:.3f} s{}", double(cpu) / 1e9, busy));
+  text("Samples", samples_words(profile));
+  text("Tasks", fmt::format("{}, {}", plural(count_processes(profile), "process", "processes"),
+                            plural(profile.threads.size(), "thread", "threads")));
+  text("Quality", quality_words(profile, quality));
+  text("Overhead", fmt::format("{:.2f}% of the CPU time in varve's own handler",
+                               100 * share(quality.handler.count, cpu)));
+
+  value("command", Unit::kText, std::string_view(session.command));
+  value("exit", Unit::kCount, exit_cell(session));
+  value("elapsed_ns", Unit::kTime, session.elapsed.count);
+  value("cpu_ns", Unit::kTime, cpu);
+  value("sampled_ns", Unit::kTime, profile.sampled.count);
+  value("residual_ns", Unit::kTime, profile.residual.count);
+  value("unsampled_ns", Unit::kTime, profile.unsampled.count);
+  value("samples", Unit::kCount, profile.sample_count);
+  value("lost", Unit::kCount, profile.lost_samples);
+  value("interval_ns", Unit::kTime, session.interval.count);
+  value("threads", Unit::kCount, uint64_t(profile.threads.size()));
+  value("processes", Unit::kCount, uint64_t(count_processes(profile)));
+  value("whole_stack_share", Unit::kShare, quality.whole_share());
+  value("handler_ns", Unit::kTime, quality.handler.count);
+  value("profile_bytes", Unit::kBytes, profile.bytes);
+  value("host", Unit::kText, std::string_view(session.host));
+  value("kernel", Unit::kText, std::string_view(session.kernel));
+  value("processors", Unit::kCount, uint64_t(session.processors));
+  value("start_realtime_ns", Unit::kTime, session.start_realtime.count);
+  value("user_ns", Unit::kTime, session.user_cpu.count);
+  value("system_ns", Unit::kTime, session.system_cpu.count);
+  value("ticks", Unit::kCount, quality.ticks);
+  value("overruns", Unit::kCount, quality.overruns);
+  value("damages", Unit::kCount, uint64_t(profile.damages.size()));
+}
+
+std::vector<std::string> next_commands(const Request& request, const analyze::Quality& quality) {
+  const std::string profile = request.profile_words.empty() ? "" : " " + request.profile_words;
+  std::vector<std::string> commands = {
+      fmt::format("varve report hotspots{}", profile),
+      fmt::format("varve report top-down{}", profile),
+  };
+  if (quality.whole_share() < 0.99) commands.push_back(fmt::format("varve report quality{}", profile));
+  return commands;
+}
+
+}  // namespace
+
+Made make_summary(const Source& source, const Request& request, analyze::Selection selection) {
+  const analyze::Quality quality = analyze::quality(source.profile, source.symbols, selection);
+  View facts;
+  facts.ledger = analyze::ledger(source.profile, selection);
+  Request top = request;
+  top.limit = request.limit != 0 ? std::min<uint64_t>(request.limit, kTopHotspots) : kTopHotspots;
+  Made view = make_hotspots(source, top, std::move(selection));
+  if (!view) return view;
+  view->csv_is_facts = true;
+  view->ledger = facts.ledger;
+  view->tables.front().title = "Hotspots: functions by the time spent in themselves";
+  add_facts(*view, source, quality);
+  view->next = next_commands(request, quality);
+  return view;
+}
+
+}  // namespace varve::view

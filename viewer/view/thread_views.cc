@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+// CPU time by thread and by process.
+// Context: viewer.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "viewer/view/make.h"
+#include "viewer/view/rows.h"
+
+namespace varve::view {
+namespace {
+
+using analyze::kCpu;
+using analyze::kSamples;
+
+Nanos since_start(const load::Profile& profile, Nanos time) {
+  return saturating_sub(time, profile.session.start_time);
+}
+
+/// Empty where the end is not known.
+Cell lifetime(Nanos start, Nanos end) {
+  return end.count == 0 ? Cell() : Cell(saturating_sub(end, start).count);
+}
+
+std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+/// Rows by CPU time, the largest first, then as they were begun.
+std::vector<uint32_t> by_size(const analyze::MetricTable& metrics, size_t rows) {
+  std::vector<uint32_t> order(rows);
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](uint32_t a, uint32_t b) { return metrics.at(a, kCpu) > metrics.at(b, kCpu); });
+  return order;
+}
+
+/// Adds `order`'s rows by `add_row(index)`, then sums by `add_sum(kind, label, metrics)`.
+template <typename AddRow, typename AddSum>
+void fill(const analyze::MetricTable& metrics, size_t count, const analyze::Selection& selection,
+          const Request& request, const AddRow& add_row, const AddSum& add_sum) {
+  const std::vector<uint32_t> order = by_size(metrics, count);
+  std::vector<uint64_t> sizes;
+  for (const uint32_t i : order) sizes.push_back(metrics.at(i, kCpu));
+  const Cut cut = cut_list(sizes, whole(selection)[kCpu], request);
+  for (size_t i = 0; i < cut.kept; ++i) add_row(order[i]);
+  std::vector<uint64_t> rest(metrics.width());
+  for (size_t i = cut.kept; i < order.size(); ++i) {
+    for (size_t k = 0; k < rest.size(); ++k) rest[k] += metrics.at(order[i], k);
+  }
+  if (cut.below > 0) add_sum(RowKind::kRest, cut.label, rest);
+  const auto threadless = metrics.row(count);
+  if (threadless[kCpu] > 0 || threadless[kSamples] > 0) {
+    add_sum(RowKind::kSpecial, std::string(special_name(load::SpecialSite::kNotSampled)),
+            std::vector<uint64_t>(threadless.begin(), threadless.end()));
+  }
+  const std::vector<uint64_t>& out = selection.filtered_out;
+  if (out[kCpu] > 0 || out[kSamples] > 0) add_sum(RowKind::kFilteredOut, std::string(kFilteredOut), out);
+}
+
+}  // namespace
+
+Made make_threads(const Source& source, const Request& request, analyze::Selection selection) {
+  const load::Profile& profile = source.profile;
+  const uint64_t all = whole(selection)[kCpu];
+  View view;
+  Table table;
+  table.id = "threads";
+  table.empty = "No thread was seen.";
+  table.columns = {
+      {"", "CPU", Unit::kTime},
+      {"", "CPU%", Unit::kShare},
+      {"", "Start", Unit::kTime, false, -1, 3},
+      {"", "Lifetime", Unit::kTime, false, -1, 2},
+      {"", "Samples", Unit::kCount, false, -1, 1},
+      {"pid", "PID", Unit::kNumber},
+      {"tid", "TID", Unit::kNumber},
+      {"", "Program", Unit::kText},
+      {"name", "Thread", Unit::kText},
+      {"start_ns", "", Unit::kTime},
+      {"lifetime_ns", "", Unit::kTime},
+      {"cpu_ns", "", Unit::kTime},
+      {"samples", "", Unit::kCount},
+  };
+  fill(
+      selection.by_thread, profile.threads.size(), selection, request,
+      [&](uint32_t i) {
+        const load::Thread& thread = profile.threads[i];
+        const load::Process& process = profile.processes[thread.process.index()];
+        const uint64_t cpu = selection.by_thread.at(i, kCpu), samples = selection.by_thread.at(i, kSamples);
+        const uint64_t start = since_start(profile, thread.start_time).count;
+        const Cell life = lifetime(thread.start_time, thread.end_time);
+        table.add({}, {cpu, share(cpu, all), start, life, samples, uint64_t(uint32_t(process.pid)),
+                       uint64_t(uint32_t(thread.tid)), base_name(process.exe), std::string_view(thread.name), start,
+                       life, cpu, samples});
+      },
+      [&](RowKind kind, std::string label, const std::vector<uint64_t>& sum) {
+        table.add({0, kind, false},
+                  {sum[kCpu], share(sum[kCpu], all), {}, {}, sum[kSamples], {}, {}, std::string_view(),
+                   view.own(std::move(label)), {}, {}, sum[kCpu], sum[kSamples]});
+      });
+  view.tables.push_back(std::move(table));
+  return view;
+}
+
+Made make_processes(const Source& source, const Request& request, analyze::Selection selection) {
+  const load::Profile& profile = source.profile;
+  const uint64_t all = whole(selection)[kCpu];
+  analyze::MetricTable by_process(profile.processes.size() + 1);
+  std::vector<uint64_t> threads(profile.processes.size());
+  for (size_t i = 0; i < profile.threads.size(); ++i) {
+    const size_t process = profile.threads[i].process.index();
+    by_process.add(process, selection.by_thread, i);
+    ++threads[process];
+  }
+  by_process.add(profile.processes.size(), selection.by_thread, profile.threads.size());
+
+  View view;
+  Table table;
+  table.id = "processes";
+  table.empty = "No process was seen.";
+  table.columns = {
+      {"", "CPU", Unit::kTime},
+      {"", "CPU%", Unit::kShare},
+      {"", "Start", Unit::kTime, false, -1, 3},
+      {"", "Lifetime", Unit::kTime, false, -1, 2},
+      {"", "Samples", Unit::kCount, false, -1, 1},
+      {"", "Threads", Unit::kCount, false, -1, 4},
+      {"pid", "PID", Unit::kNumber},
+      {"ppid", "PPID", Unit::kNumber, false, -1, 5},
+      {"", "Command", Unit::kText, false, 9},
+      {"", "", Unit::kText},
+      {"image", "", Unit::kNumber},
+      {"program", "", Unit::kText},
+      {"command", "", Unit::kText},
+      {"start_ns", "", Unit::kTime},
+      {"lifetime_ns", "", Unit::kTime},
+      {"cpu_ns", "", Unit::kTime},
+      {"samples", "", Unit::kCount},
+      {"threads", "", Unit::kCount},
+  };
+  fill(
+      by_process, profile.processes.size(), selection, request,
+      [&](uint32_t i) {
+        const load::Process& process = profile.processes[i];
+        const uint64_t cpu = by_process.at(i, kCpu), samples = by_process.at(i, kSamples);
+        const uint64_t start = since_start(profile, process.start_time).count;
+        const Cell life = lifetime(process.start_time, process.end_time);
+        const std::string_view command = view.own(fmt::format("{}", fmt::join(process.argv, " ")));
+        const Cell program = base_name(process.exe);
+        table.add({}, {cpu, share(cpu, all), start, life, samples, threads[i], uint64_t(uint32_t(process.pid)),
+                       uint64_t(uint32_t(process.ppid)), command.empty() ? program : Cell(command),
+                       command.empty() ? program : Cell(command), uint64_t(process.image),
+                       std::string_view(process.exe), command, start, life, cpu, samples, threads[i]});
+      },
+      [&](RowKind kind, std::string text, const std::vector<uint64_t>& sum) {
+        const Cell label = view.own(std::move(text));
+        table.add({0, kind, false},
+                  {sum[kCpu], share(sum[kCpu], all), {}, {}, sum[kSamples], {}, {}, {}, label, label, {},
+                   std::string_view(), label, {}, {}, sum[kCpu], sum[kSamples], {}});
+      });
+  view.tables.push_back(std::move(table));
+  return view;
+}
+
+}  // namespace varve::view

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+// The tree views: top-down and bottom-up, as rows in the order in which a tree is read. What a limit cuts anywhere in
+// the tree becomes one row at its end: a row below every node would hide the chains that a reader looks for.
+// Context: viewer.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "viewer/analyze/call_tree.h"
+#include "viewer/view/make.h"
+#include "viewer/view/rows.h"
+
+namespace varve::view {
+namespace {
+
+using analyze::kCpu;
+using analyze::kSamples;
+
+/// Children of each node, heaviest first; and which nodes stand.
+class Order {
+ public:
+  Order(const analyze::FunctionTree& tree, uint64_t least, uint64_t limit) : tree_(tree), first_(tree.nodes.size() + 1) {
+    children_.resize(tree.nodes.size() - 1);
+    std::iota(children_.begin(), children_.end(), 1u);
+    std::sort(children_.begin(), children_.end(), [&](uint32_t a, uint32_t b) {
+      if (tree.nodes[a].parent != tree.nodes[b].parent) return tree.nodes[a].parent < tree.nodes[b].parent;
+      return heavier(a, b);
+    });
+    for (const uint32_t child : children_) ++first_[tree.nodes[child].parent + 1];
+    std::partial_sum(first_.begin(), first_.end(), first_.begin());
+    keep(least, limit);
+  }
+
+  std::span<const uint32_t> children(uint32_t node) const {
+    return {children_.data() + first_[node], children_.data() + first_[node + 1]};
+  }
+  bool kept(uint32_t node) const { return kept_[node]; }
+  bool limited() const { return limited_; }
+
+ private:
+  bool heavier(uint32_t a, uint32_t b) const {
+    const uint64_t of_a = tree_.total.at(a, kCpu), of_b = tree_.total.at(b, kCpu);
+    return of_a != of_b ? of_a > of_b : a < b;
+  }
+
+  /// The heaviest `limit` of the nodes with at least `least`. A parent is at least as heavy as its child and stands
+  /// before it, so what stands is a tree.
+  void keep(uint64_t least, uint64_t limit) {
+    kept_.assign(tree_.nodes.size(), false);
+    std::vector<uint32_t> heavy;
+    for (uint32_t i = 1; i < tree_.nodes.size(); ++i) {
+      if (tree_.total.at(i, kCpu) >= least) heavy.push_back(i);
+    }
+    limited_ = limit != 0 && heavy.size() > limit;
+    if (limited_) {
+      std::nth_element(heavy.begin(), heavy.begin() + ptrdiff_t(limit), heavy.end(),
+                       [this](uint32_t a, uint32_t b) { return heavier(a, b); });
+      heavy.resize(limit);
+    }
+    for (const uint32_t node : heavy) kept_[node] = true;
+  }
+
+  const analyze::FunctionTree& tree_;
+  std::vector<uint32_t> children_;
+  std::vector<uint32_t> first_;
+  std::vector<bool> kept_;
+  bool limited_ = false;
+};
+
+/// A child is hot if its parent is and it has at least half of the parent's time.
+bool is_hot(const analyze::FunctionTree& tree, uint32_t node, bool parent_hot, bool first) {
+  return parent_hot && first && tree.total.at(node, kCpu) * 2 >= tree.total.at(tree.nodes[node].parent, kCpu) &&
+         tree.total.at(node, kCpu) != 0;
+}
+
+class TreeTable {
+ public:
+  TreeTable(const Source& source, const Request& request, const analyze::FunctionTree& tree,
+            const std::vector<uint64_t>& all, View& view, Table& table)
+      : source_(source), request_(request), tree_(tree), all_(all), view_(view), table_(table),
+        order_(tree, uint64_t(request.min_share * double(all[kCpu])), request.limit) {}
+
+  /// A stack of our own: trees are as deep as --stack-depth allows, and an inlined chain deeper.
+  void fill() {
+    struct Place {
+      uint32_t node;
+      size_t next;
+      bool hot;
+    };
+    std::vector<Place> path = {{0, 0, true}};
+    while (!path.empty()) {
+      Place& top = path.back();
+      const auto children = order_.children(top.node);
+      while (top.next < children.size() && !order_.kept(children[top.next])) ++top.next;
+      if (top.next == children.size()) {
+        path.pop_back();
+        continue;
+      }
+      const uint32_t child = children[top.next];
+      const bool hot = is_hot(tree_, child, top.hot, top.next == 0);
+      ++top.next;
+      add_node(child, hot);
+      path.push_back({child, 0, hot});
+    }
+  }
+
+  /// The self time of all that was cut: in the caller tree only the first level has any. An inclusive time of rows
+  /// from all over the tree would mean nothing.
+  void add_rest() {
+    size_t cut = 0;
+    std::vector<uint64_t> self(all_.size());
+    for (uint32_t i = 1; i < tree_.nodes.size(); ++i) {
+      if (order_.kept(i)) continue;
+      ++cut;
+      for (size_t k = 0; k < self.size(); ++k) self[k] += tree_.self.at(i, k);
+    }
+    if (cut > 0) add_sum(RowKind::kRest, self, view_.own(cut_label(cut, order_.limited(), request_)));
+  }
+
+  void add_filtered_out(const std::vector<uint64_t>& out) {
+    if (out[kCpu] > 0 || out[kSamples] > 0) add_sum(RowKind::kFilteredOut, out, kFilteredOut);
+  }
+
+ private:
+  void add(Row row, std::span<const uint64_t> self, const Cell& total, const Cell& total_share, const Cell& name,
+           const Cell& short_name, const Cell& module) {
+    table_.add(row, {total, total_share, self[kCpu], module, name, short_name, uint64_t(row.depth), name, module,
+                     self[kCpu], total, self[kSamples]});
+  }
+
+  void add_node(uint32_t node, bool hot) {
+    const analyze::TreeNode& each = tree_.nodes[node];
+    FunctionCells cells = function_cells(source_, each.function);
+    if (each.inlined && !cells.special) {
+      for (Cell* name : {&cells.name, &cells.short_name}) {
+        *name = view_.own(fmt::format("{} (inlined)", std::get<std::string_view>(*name)));
+      }
+    }
+    const uint64_t total = tree_.total.at(node, kCpu);
+    add({each.depth - 1, cells.special ? RowKind::kSpecial : RowKind::kOrdinary, hot}, tree_.self.row(node), total,
+        share(total, all_[kCpu]), cells.name, cells.short_name, cells.module);
+  }
+
+  void add_sum(RowKind kind, std::span<const uint64_t> self, std::string_view label) {
+    add({0, kind, false}, self, {}, {}, label, label, std::string_view());
+  }
+
+  const Source& source_;
+  const Request& request_;
+  const analyze::FunctionTree& tree_;
+  const std::vector<uint64_t>& all_;
+  View& view_;
+  Table& table_;
+  Order order_;
+};
+
+Table tree_table(const char* id, const char* title) {
+  Table table;
+  table.id = id;
+  table.empty = "No call path has any time.";
+  table.columns = {
+      {"", "Total", Unit::kTime},
+      {"", "Total%", Unit::kShare},
+      {"", "Self", Unit::kTime, false, -1, 1},
+      {"", "Module", Unit::kText, false, -1, 2},
+      {"", title, Unit::kText, true, 5},
+      {"", "", Unit::kText},
+      {"depth", "", Unit::kNumber},
+      {"function", "", Unit::kText},
+      {"module", "", Unit::kText},
+      {"self_ns", "", Unit::kTime},
+      {"total_ns", "", Unit::kTime},
+      {"samples", "", Unit::kCount},
+  };
+  return table;
+}
+
+View tree_view(const Source& source, const Request& request, const analyze::Selection& selection,
+               const analyze::FunctionTree& tree, Table table) {
+  View view;
+  const std::vector<uint64_t> all = whole(selection);
+  TreeTable rows(source, request, tree, all, view, table);
+  rows.fill();
+  rows.add_rest();
+  rows.add_filtered_out(selection.filtered_out);
+  view.tables.push_back(std::move(table));
+  return view;
+}
+
+}  // namespace
+
+Made make_top_down(const Source& source, const Request& request, analyze::Selection selection) {
+  const auto tree = analyze::call_tree(source.profile, source.symbols, selection.by_path, request.inlines);
+  return tree_view(source, request, selection, tree, tree_table("top_down", "Call tree"));
+}
+
+Made make_bottom_up(const Source& source, const Request& request, analyze::Selection selection) {
+  const auto calls = analyze::call_tree(source.profile, source.symbols, selection.by_path, request.inlines);
+  const auto least = uint64_t(request.min_share * double(whole(selection)[kCpu]));
+  const auto tree = analyze::caller_tree(calls, source.symbols.functions.size(), least);
+  return tree_view(source, request, selection, tree, tree_table("bottom_up", "Function, then its callers"));
+}
+
+}  // namespace varve::view

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// View: an answer as data, before it is text, CSV, JSON or a screen. Tables of cells with units, facts with names,
+// notes, and the ledger. It knows nothing of widths, colours or terminals; renderers know nothing of samples.
+// Cells point into the profile, the symbol table or View::texts: a view does not outlive the first two.
+// Context: viewer.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "viewer/analyze/ledger.h"
+
+namespace varve::view {
+
+/// What a number counts; renderers choose the digits.
+enum class Unit : uint8_t {
+  kText,
+  kTime,    // nanoseconds
+  kShare,   // 0 to 1
+  kCount,
+  kNumber,  // a pid, a line, a depth: never grouped, never scaled
+  kBytes,
+  kFlag,    // 0 or 1
+};
+
+/// Nothing, a whole number in the column's unit, a share, or text.
+using Cell = std::variant<std::monostate, uint64_t, double, std::string_view>;
+
+struct Column {
+  std::string id;     // in CSV and JSON, part of the interface; empty: only in text
+  std::string title;  // in text; empty: only in CSV and JSON
+  Unit unit = Unit::kText;
+  bool tree = false;  // drawn with the depth of its row
+  int narrow = -1;    // index of a column (without id and title) that has the same texts in fewer letters
+  int spare = 0;      // where room is short: 1 is left out first, then 2, ...; 0 never
+};
+
+enum class RowKind : uint8_t {
+  kOrdinary,
+  kSpecial,      // time that no code stands for, frames not known
+  kRest,         // sum of the rows that a limit cut
+  kFilteredOut,  // time that the filter cut
+};
+
+struct Row {
+  uint32_t depth = 0;  // in trees
+  RowKind kind = RowKind::kOrdinary;
+  bool hot = false;  // on the path of largest children
+};
+
+struct Table {
+  std::string id;     // key in JSON
+  std::string title;  // above it in text; may be empty
+  std::string empty;  // in text instead of a table without rows
+  std::vector<Column> columns;
+  std::vector<Row> rows;
+  std::vector<Cell> cells;  // row after row
+  bool in_text = true;
+
+  std::span<const Cell> row(size_t index) const {
+    return {cells.data() + index * columns.size(), columns.size()};
+  }
+  void add(Row row, std::initializer_list<Cell> values) {
+    rows.push_back(row);
+    cells.insert(cells.end(), values);
+  }
+};
+
+struct Fact {
+  std::string id;     // in CSV and JSON; empty: only in text
+  std::string label;  // in text; empty: only in CSV and JSON
+  Unit unit = Unit::kText;
+  Cell value;
+};
+
+struct View {
+  std::string name;
+  std::vector<Fact> facts;
+  std::vector<Table> tables;
+  bool csv_is_facts = false;  // else: the first table, and those with the same columns
+  std::vector<std::string> notes;
+  std::vector<std::string> next;  // commands worth typing now; in text only
+  analyze::Ledger ledger;
+  std::string filter;             // in words; empty: none
+  std::deque<std::string> texts;  // what cells point to and nobody else owns
+
+  std::string_view own(std::string text) { return texts.emplace_back(std::move(text)); }
+};
+
+}  // namespace varve::view
