@@ -24,10 +24,16 @@ cfi::Status find_row(FindObject find, uint64_t pc, cfi::Fde* fde, cfi::Row* row)
   return cfi::run_program(*fde, pc, row);
 }
 
-PackedRule find_rule(FindObject find, uint64_t pc) {
+PackedRule find_rule(FindObject find, uint64_t pc, bool exact) {
   cfi::Fde fde;
   cfi::Row row;
-  switch (find_row(find, pc, &fde, &row)) {
+  const cfi::Status status = find_row(find, pc, &fde, &row);
+  if (status == cfi::Status::kNone && !exact && find_row(find, pc + 1, &fde, &row) == cfi::Status::kOk) {
+    PackedRule rule = fde.signal_frame ? pack(fde, row, pc + 1) : PackedRule(Form::kRoot);
+    rule.set_at_entry();
+    return rule;
+  }
+  switch (status) {
     case cfi::Status::kOk:
       return pack(fde, row, pc);
     case cfi::Status::kNone:

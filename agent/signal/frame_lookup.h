@@ -14,7 +14,11 @@ namespace varve::agent {
 /// The FDE and the row for `pc`; kNone where the code has no CFI.
 cfi::Status find_row(FindObject find, uint64_t pc, cfi::Fde* fde, cfi::Row* row);
 
-/// The packed rule for `pc`: Form::kFramePointer without CFI, Form::kStop where the CFI cannot be used.
-PackedRule find_rule(FindObject find, uint64_t pc);
+/// The packed rule for `pc`: Form::kFramePointer without CFI, Form::kStop where the CFI cannot be used. When
+/// `pc` is not `exact` (a return address - 1) and has no CFI but the return address has, then that was pushed
+/// by hand, for a function to be entered by a return. It is at_entry(), and nobody called it: a signal
+/// trampoline, or the bottom of a fiber's stack (makecontext; the CFI of glibc's __start_context itself would
+/// lead into data).
+PackedRule find_rule(FindObject find, uint64_t pc, bool exact);
 
 }  // namespace varve::agent

@@ -39,11 +39,14 @@ class PackedRule {
   constexpr format::StackEnd stop_reason() const { return format::StackEnd(reg()); }
   /// Whether all registers but rbx, rbp and rsp keep their values.
   constexpr bool keeps_rest() const { return (bits_ >> kRestPos) & 1; }
+  /// Whether the rule was found at a return address itself; see find_rule().
+  constexpr bool at_entry() const { return (bits_ >> kEntryPos) & 1; }
   constexpr int64_t cfa_words() const { return field<kCfaPos, kCfaBits>(); }
   constexpr int64_t rbp_words() const { return field<kRbpPos, kSlotBits>(); }
   constexpr int64_t rbx_words() const { return field<kRbxPos, kSlotBits>(); }
   constexpr int64_t outer_words() const { return field<kOuterPos, kOuterBits>(); }
 
+  constexpr void set_at_entry() { bits_ |= uint64_t{1} << kEntryPos; }
   constexpr void keep_rest() { bits_ |= uint64_t{1} << kRestPos; }
   // These return false, and leave the rule as it was, when the value does not fit.
   constexpr bool set_cfa_words(int64_t words) { return set<kCfaPos, kCfaBits>(words); }
@@ -57,7 +60,7 @@ class PackedRule {
 
  private:
   static constexpr unsigned kRegPos = 4, kRestPos = 8, kCfaPos = 9, kCfaBits = 20, kRbpPos = 29,
-                            kSlotBits = 14, kRbxPos = 43, kOuterPos = 57, kOuterBits = 7;
+                            kSlotBits = 14, kRbxPos = 43, kOuterPos = 57, kOuterBits = 6, kEntryPos = 63;
 
   template <unsigned Pos, unsigned Bits>
   constexpr int64_t field() const {

@@ -5,6 +5,7 @@
 // never needs it. Context: signal.
 #include "agent/signal/unwind.h"
 
+#include "agent/signal/code_bytes.h"
 #include "agent/signal/frame_lookup.h"
 #include "agent/signal/full_step.h"
 #include "agent/signal/signal_frame.h"
@@ -39,7 +40,8 @@ class Walk {
   /// kCount means: to be done again in full.
   StackEnd run() {
     for (;;) {
-      PackedRule rule = lookup();
+      const PackedRule rule = lookup();
+      exact_ |= rule.at_entry();
       const bool lost = rule.form() == Form::kStop && rule.stop_reason() == StackEnd::kBadReturn;
       if (lost && !exact_) return StackEnd::kBadReturn;
       if (result_.depth == max_frames_) return StackEnd::kDepthLimit;
@@ -72,12 +74,24 @@ class Walk {
       return rule;
     }
     ++result_.cache_misses;
-    rule = find_rule(cache_.find_object(), at);
-    // A wild return address is in no object. JIT code is not either, but it can be read.
-    if (rule.form() == Form::kFramePointer && !memory_.readable(at, 1))
-      return PackedRule::stop(StackEnd::kBadReturn);
+    rule = find_rule(cache_.find_object(), at, exact_);
+    if (rule.form() == Form::kFramePointer && !may_be_code(at)) return PackedRule::stop(StackEnd::kBadReturn);
     cache_.insert(at, generation_, rule);
     return rule;
+  }
+
+  /// Of an address without CFI. Code that a JIT made is in no object, but it can be read; in an object, where
+  /// data is near, a return address has to follow a call.
+  bool may_be_code(uint64_t at) {
+    if (memory_.own().contains(at) || !memory_.readable(at, 1)) return false;
+    ObjectFrameInfo object;
+    const FindObject find = cache_.find_object();
+    return exact_ || !find || !find(at, &object) || follows_call(at + 1);
+  }
+
+  bool follows_call(uint64_t return_address) {
+    uint8_t before[7];
+    return memory_.copy(return_address - sizeof before, before, sizeof before) && ends_with_call(before);
   }
 
   Outcome step(PackedRule rule) {
@@ -105,7 +119,7 @@ class Walk {
   Outcome offset_step(PackedRule rule) {
     if (!registers_.knows(rule.reg())) return missing_register();
     const uint64_t cfa = registers_.value[rule.reg()] + uint64_t(rule.cfa_words() * 8);
-    if (cfa <= sp()) return stop(StackEnd::kNoProgress);
+    if (!goes_up(cfa)) return stop(StackEnd::kNoProgress);
     return to_caller(rule, cfa, cfa);
   }
 
@@ -145,11 +159,15 @@ class Walk {
     exact_ = false;
   }
 
+  /// Before `pop %rcx; jmp *%rcx` is done (the end of _Unwind_RaiseException) a leaf may have popped all of
+  /// its frame.
+  bool goes_up(uint64_t cfa) const { return cfa > sp() || (cfa == sp() && exact_); }
+
   /// The caller's frame lies above, or on another stack: exactly one of the two in the thread's own.
   bool goes_up_or_switches(uint64_t cfa) {
     const bool switches = memory_.own().contains(cfa - 8) != memory_.own().contains(sp());
     if (switches) memory_.focus(cfa - 8);
-    return switches || cfa > sp();
+    return switches || goes_up(cfa);
   }
 
   Outcome missing_register() {
@@ -163,21 +181,22 @@ class Walk {
         return stop(StackEnd::kBadMemory);
     }
     registers_.known = Registers::kAll;
-    interrupted_here();
-    return kGoOn;
-  }
-
-  void interrupted_here() {
     exact_ = true;
     rest_dropped_ = false;
     memory_.focus(sp());
+    return kGoOn;
   }
 
   [[gnu::noinline]] Outcome full_step() {
     Registers caller;
-    bool interrupted = false;
-    switch (evaluate_full(cache_.find_object(), registers_, exact_, memory_, &caller, &interrupted)) {
-      case FullStep::kDone:
+    const FullStep result = evaluate_full(cache_.find_object(), registers_, exact_, memory_, &caller);
+    switch (result) {
+      case FullStep::kCalled:
+        if (!goes_up_or_switches(caller.value[cfi::kRsp])) return stop(StackEnd::kNoProgress);
+        break;
+      case FullStep::kSwitched:
+      case FullStep::kInterrupted:
+        memory_.focus(caller.value[cfi::kRsp]);
         break;
       case FullStep::kMissingRegister:
         return missing_register();
@@ -188,11 +207,8 @@ class Walk {
       case FullStep::kUnsupported:
         return stop(StackEnd::kUnsupported);
     }
-    const uint64_t next_sp = caller.value[cfi::kRsp];
-    if (!interrupted && !goes_up_or_switches(next_sp)) return stop(StackEnd::kNoProgress);
     registers_ = caller;
-    exact_ = false;
-    if (interrupted) interrupted_here();
+    exact_ = result == FullStep::kInterrupted;
     return kGoOn;
   }
 
@@ -209,19 +225,47 @@ class Walk {
   /// zero.
   Outcome frame_pointer_step() {
     const uint64_t frame = registers_.value[cfi::kRbp];
+    if (exact_ && leaf_step()) return kGoOn;
     if (!registers_.knows(cfi::kRbp)) return stop(StackEnd::kNoUnwindInfo);
     if (frame == 0 && result_.used_frame_pointer) return stop(StackEnd::kRoot);
-    uint64_t outer_frame, return_address;
-    if (frame < sp() || frame % 8 != 0 || !memory_.read(frame, &outer_frame) ||
-        !memory_.read(frame + 8, &return_address)) {
+    uint64_t outer, return_address;
+    if (!may_be_frame(frame) || !memory_.read(frame, &outer) || !memory_.read(frame + 8, &return_address)) {
       return stop(StackEnd::kNoUnwindInfo);
     }
+    // What rbp points to is a frame if it continues the chain, or if the word above it is a return address.
+    // (Return addresses that follow no call are common in interpreters.)
+    const bool chained = outer > frame && may_be_frame(outer);
+    if (!chained && return_address != 0 && !follows_call(return_address))
+      return stop(StackEnd::kNoUnwindInfo);
+    leave_frame(return_address, frame + 16, outer);
+    return kGoOn;
+  }
+
+  bool may_be_frame(uint64_t frame) const {
+    return frame >= sp() && frame % 8 == 0 &&
+           (!memory_.own().contains(sp()) || memory_.own().contains(frame));
+  }
+
+  /// A leaf that has not yet set up its frame pointer, or no longer has one.
+  bool leaf_step() {
+    uint8_t code[4];
+    uint64_t top, next;
+    if (!memory_.copy(pc(), code, sizeof code)) return false;
+    const LeafState state = leaf_state(code);
+    if (state == LeafState::kBody || !memory_.read(sp(), &top) || !memory_.read(sp() + 8, &next))
+      return false;
+    const bool pushed = state == LeafState::kPushed;
+    if (!follows_call(pushed ? next : top)) return false;
+    leave_frame(pushed ? next : top, sp() + (pushed ? 16 : 8), pushed ? top : registers_.value[cfi::kRbp]);
+    return true;
+  }
+
+  void leave_frame(uint64_t return_address, uint64_t stack_pointer, uint64_t frame) {
     result_.used_frame_pointer = true;
-    registers_.value[cfi::kRbp] = outer_frame;
+    registers_.value[cfi::kRbp] = frame;
     registers_.known &= kFrameOnly;
     rest_dropped_ = false;
-    arrive(return_address, frame + 16);
-    return kGoOn;
+    arrive(return_address, stack_pointer);
   }
 
   Registers registers_;
