@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Where the symbols and the DWARF of a stripped file are: beside it, under the debug directories, compressed
+// inside it (MiniDebugInfo), or on a debuginfod server. Context: viewer, any thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "viewer/symbol/elf_file.h"
+#include "viewer/symbol/resolve_options.h"
+
+namespace varve::symbol {
+
+/// Time-boxed access to debuginfod, shared by all workers of one run. The library is loaded when it is first
+/// needed.
+class Debuginfod {
+ public:
+  explicit Debuginfod(std::chrono::seconds budget) : left_(budget) {}
+  /// Path of the downloaded debug file; nothing if there is none or the time is up.
+  std::optional<std::string> find_debug_file(std::span<const uint8_t> build_id);
+  /// Why it found nothing, if there is a reason that the user can mend; else empty.
+  std::string reason() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::chrono::nanoseconds left_;
+  std::string reason_;
+};
+
+/// The separate debug file of a module: by build id, then by .gnu_debuglink, then from a server. `file` may
+/// be null: the module's own file is gone. What is returned has the right build id, or the right checksum.
+std::optional<ElfFile> find_debug_file(const ElfFile* file, std::span<const uint8_t> build_id,
+                                       const ResolveOptions& options, Debuginfod* server);
+
+/// The symbol table that is compressed in .gnu_debugdata; nothing if there is none or it does not decode.
+std::optional<ElfFile> mini_debug_info(const ElfFile& file);
+
+}  // namespace varve::symbol

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// Linkage names to names for people: C++ by the compiler's own demangler, Rust by rust_names.h, and short
+// forms for narrow tables. Names are untrusted: input and output are bounded, and what does not parse stays
+// as it is. Not escaping: control characters are the renderer's business. Context: viewer, any thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace varve::symbol {
+
+struct Demangled {
+  std::string full;        // "ns::Queue<int>::push(int const&)"
+  std::string short_form;  // "ns::Queue::push"
+};
+
+/// Names longer than this stay mangled; longer results are refused. Real ones of heavy templates reach 30 KB.
+inline constexpr size_t kMaxLinkageName = 64 * 1024;
+inline constexpr size_t kMaxDemangled = 1024 * 1024;
+
+Demangled demangle(std::string_view linkage_name);
+
+/// Without template arguments, parameters, return type, ABI tags and anonymous namespaces. A name in which
+/// nothing of that is found comes back unchanged.
+std::string short_cxx_name(std::string_view name);
+
+}  // namespace varve::symbol

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// ElfFile: one opened x86-64 ELF image, from disk or from memory, with the few facts the symbol readers ask
+// for. What is not a little-endian 64-bit x86-64 executable, shared object or debug file is refused here,
+// with a reason. Not a symbol table: elf_symbols.h reads that. Not the choice of the file: module_file.h.
+// Context: viewer; one object per thread, since libelf's handles are not shared between threads.
+#pragma once
+
+#include <libelf.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "common/units.h"
+
+namespace varve::symbol {
+
+/// A section that takes up addresses or holds data. `end()` never wraps.
+struct Section {
+  std::string name;
+  uint64_t vaddr = 0;
+  uint64_t size = 0;
+  uint64_t entry_size = 0;
+  uint64_t flags = 0;
+  uint32_t type = 0;
+  size_t index = 0;
+
+  uint64_t end() const { return vaddr > UINT64_MAX - size ? UINT64_MAX : vaddr + size; }
+  bool contains(uint64_t address) const { return address >= vaddr && address < end(); }
+  bool executable() const;
+};
+
+class ElfFile {
+ public:
+  /// Errors are clauses: "cannot be opened: No such file or directory", "is no ELF file".
+  static tl::expected<ElfFile, std::string> open(const std::string& path);
+  static tl::expected<ElfFile, std::string> from_memory(std::vector<uint8_t> image);
+
+  Elf* elf() const { return handle_.get(); }
+  const std::string& path() const { return path_; }
+  uint64_t bytes() const { return bytes_; }
+  const std::vector<uint8_t>& build_id() const { return build_id_; }
+
+  std::span<const Section> sections() const { return sections_; }
+  /// First section of that name with contents; nothing if there is none.
+  const Section* section(std::string_view name) const;
+  const Section* section_of_type(uint32_t type) const;
+  /// The executable section that holds the address.
+  const Section* code_at(Address vaddr) const;
+  /// The bytes as they are in the file; empty for SHT_NOBITS and for a section that lies outside the file.
+  std::span<const uint8_t> contents(const Section& section) const;
+  Elf_Data* data(const Section& section) const;
+  bool has_dwarf() const;
+
+ private:
+  ElfFile() = default;
+  tl::expected<void, std::string> read_headers();
+  void read_build_id();
+
+  struct EndElf {
+    void operator()(Elf* elf) const { elf_end(elf); }
+  };
+  struct CloseFile {
+    int fd = -1;
+    CloseFile() = default;
+    CloseFile(CloseFile&& other) noexcept : fd(other.fd) { other.fd = -1; }
+    CloseFile& operator=(CloseFile&& other) noexcept;
+    ~CloseFile();
+  };
+
+  std::string path_;
+  uint64_t bytes_ = 0;
+  std::vector<uint8_t> image_;  // from_memory only
+  CloseFile file_;
+  std::unique_ptr<Elf, EndElf> handle_;  // after what it reads from, so that it goes first
+  std::vector<Section> sections_;
+  std::vector<uint8_t> build_id_;
+};
+
+/// Opens a regular file for reading, and nothing that a read could block on or disturb. -1 with errno
+/// otherwise.
+int open_regular_file(const std::string& path, bool follow_links);
+
+std::string hex(std::span<const uint8_t> bytes);
+
+}  // namespace varve::symbol

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+// DWARF says most and is asked first; the symbol table names what it leaves; PLT stubs are decoded; and the
+// ranges of the unwind entries fold the rest. Context: viewer.
+#include "viewer/symbol/module_names.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "viewer/symbol/demangle.h"
+#include "viewer/symbol/elf_symbols.h"
+#include "viewer/symbol/module_file.h"
+#include "viewer/symbol/plt_names.h"
+#include "viewer/symbol/source_lines.h"
+#include "viewer/symbol/unwind_ranges.h"
+
+namespace varve::symbol {
+namespace {
+
+void append(std::vector<CodeSymbol>& all, std::vector<CodeSymbol> more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
+/// "foo.constprop.0" -> "foo": an instance of a function goes by the function's name.
+std::string without_clone_suffix(std::string_view name) {
+  size_t dot = name.find('.', 1);
+  return std::string(name.substr(0, dot));
+}
+
+class Namer {
+ public:
+  Namer(const load::Module& module, uint64_t code_start, const ResolveOptions& options, Debuginfod* server)
+      : base_name_(module_basename(module.path)),
+        code_start_(code_start),
+        vdso_(module.path == "[vdso]"),
+        files_(open_module(module, options, server)) {
+    read_code_map();
+  }
+
+  ModuleNames name(std::span<const uint64_t> vaddrs) {
+    SourceLines lines;
+    if (const ElfFile* file = files_.with_dwarf()) lines = read_source_lines(*file, vaddrs);
+    ModuleNames result;
+    result.first.push_back(0);
+    source_functions_.assign(lines.functions.size(), kNoFunction);
+    for (size_t i = 0; i < vaddrs.size(); ++i) {
+      auto frames = lines.first.empty() ? std::span<const SourceFrame>() : lines.of(i);
+      if (frames.empty()) frames_.push_back({code_function(vaddrs[i]), {}, 0});
+      for (size_t k = 0; k < frames.size(); ++k)
+        add_frame(lines, frames[k], k + 1 == frames.size(), vaddrs[i]);
+      result.first.push_back(uint32_t(frames_.size()));
+    }
+    result.functions = std::move(functions_);
+    result.frames = std::move(frames_);
+    result.files = std::move(lines.files);
+    result.has_symtab = files_.with_symtab() || files_.mini;
+    result.has_dwarf = lines.has_dwarf;
+    result.note = lines.incomplete ? "its debug information is damaged" : files_.note;
+    return result;
+  }
+
+ private:
+  void read_code_map() {
+    const ElfFile* layout = files_.layout();
+    if (!layout) return;
+    std::vector<CodeSymbol> symbols;
+    if (const ElfFile* table = files_.with_symtab()) append(symbols, read_symbols(*table, SHT_SYMTAB));
+    if (files_.mini) append(symbols, read_symbols(*files_.mini, SHT_SYMTAB));
+    append(symbols, read_symbols(*layout, SHT_DYNSYM));
+    code_.add(ranges_of_symbols(std::move(symbols), *layout));
+    code_.add(unwind_ranges(*layout));
+    plt_.emplace(*layout);
+  }
+
+  void add_frame(const SourceLines& lines, const SourceFrame& frame, bool outermost, uint64_t vaddr) {
+    uint32_t function =
+        frame.function == kNoFunction ? code_function(vaddr) : source_function(lines, frame.function);
+    if (outermost && frame.function != kNoFunction) note_symbol(functions_[function], vaddr);
+    frames_.push_back({function, frame.file, frame.line});
+  }
+
+  uint32_t source_function(const SourceLines& lines, uint32_t index) {
+    uint32_t& known = source_functions_[index];
+    if (known != kNoFunction) return known;
+    const SourceFunction& source = lines.functions[index];
+    NamedFunction function;
+    function.identity = fmt::format("{}\n{}\n{}", source.linkage.empty() ? source.name : source.linkage,
+                                    source.file, source.line);
+    function.file = source.file;
+    function.line = source.line;
+    function.low = source.low;
+    function.size = source.size;
+    function.source = NameSource::kDwarf;
+    if (source.linkage.empty()) {
+      function.name = source.name;
+      function.short_form =
+          source.name.find("::") == std::string::npos ? source.name : short_cxx_name(source.name);
+    } else {
+      set_linkage(function, source.linkage);
+    }
+    return known = add(std::move(function));
+  }
+
+  /// What has internal linkage has no linkage name in the DWARF, but the symbol table has one for its
+  /// out-of-line copy.
+  void note_symbol(NamedFunction& function, uint64_t vaddr) {
+    if (!function.linkage.empty()) return;
+    const CodeRange* range = code_.find({vaddr});
+    if (!range || range->name.empty()) return;
+    std::string symbol = without_clone_suffix(range->name);
+    bool mangled = symbol.starts_with("_Z") || symbol.starts_with("_R");
+    bool plainer = foreign_underscores(symbol) < foreign_underscores(function.name);
+    if (mangled || plainer) set_linkage(function, symbol);
+    function.linkage = symbol;
+  }
+
+  static void set_linkage(NamedFunction& function, const std::string& linkage) {
+    Demangled names = demangle(linkage);
+    function.linkage = linkage;
+    function.name = std::move(names.full);
+    function.short_form = std::move(names.short_form);
+  }
+
+  /// By symbol, PLT stub, unwind entry, or the gap between known functions.
+  uint32_t code_function(uint64_t vaddr) {
+    const CodeRange* range = code_.find({vaddr});
+    if (!range || range->name.empty())
+      if (auto stub = plt_ ? plt_->find({vaddr}) : std::nullopt) return plt_function(*stub);
+    uint64_t start = range ? range->low : gap_start(vaddr);
+    auto [known, fresh] =
+        by_start_.try_emplace(range && !range->name.empty() ? name_key(*range) : fmt::format("+{:x}", start),
+                              uint32_t(functions_.size()));
+    if (!fresh) return known->second;
+    NamedFunction function;
+    function.identity = known->first;
+    function.low = start;
+    if (range) function.size = range->size;
+    if (range && !range->name.empty()) {
+      function.source = vdso_ ? NameSource::kVdso : NameSource::kSymbolTable;
+      set_linkage(function, std::string(range->name));
+    } else {
+      function.name = function.short_form = fmt::format("{}+0x{:x}", base_name_, start);
+    }
+    return add(std::move(function));
+  }
+
+  /// A function may lie in pieces around another one; its name and first piece are the same.
+  static std::string name_key(const CodeRange& range) {
+    return fmt::format("{}\n{:x}", range.name, range.low);
+  }
+
+  uint32_t plt_function(const PltStub& stub) {
+    auto [known, fresh] =
+        by_start_.try_emplace(fmt::format("{}\n{:x}", stub.name, stub.start), uint32_t(functions_.size()));
+    if (!fresh) return known->second;
+    NamedFunction function;
+    function.identity = known->first;
+    function.linkage = stub.name;
+    std::string_view target = stub.name;
+    if (target.ends_with("@plt")) target.remove_suffix(4);
+    Demangled names = demangle(target);
+    std::string_view suffix = std::string_view(stub.name).substr(target.size());
+    function.name = names.full + std::string(suffix);
+    function.short_form = names.short_form + std::string(suffix);
+    function.low = stub.start;
+    function.size = stub.size;
+    function.source = NameSource::kPlt;
+    return add(std::move(function));
+  }
+
+  uint64_t gap_start(uint64_t vaddr) const {
+    const Section* section = files_.layout() ? files_.layout()->code_at({vaddr}) : nullptr;
+    uint64_t floor = section ? section->vaddr : code_start_ <= vaddr ? code_start_ : 0;
+    return std::max(floor, code_.end_before({vaddr}));
+  }
+
+  uint32_t add(NamedFunction function) {
+    functions_.push_back(std::move(function));
+    return uint32_t(functions_.size() - 1);
+  }
+
+  std::string base_name_;
+  uint64_t code_start_;
+  bool vdso_;
+  ModuleFile files_;
+  CodeMap code_;
+  std::optional<PltNames> plt_;
+  std::vector<NamedFunction> functions_;
+  std::vector<NamedFrame> frames_;
+  std::vector<uint32_t> source_functions_;  // SourceLines::functions -> functions_
+  std::unordered_map<std::string, uint32_t> by_start_;
+};
+
+}  // namespace
+
+ModuleNames name_module(const load::Module& module, uint64_t code_start, std::span<const uint64_t> vaddrs,
+                        const ResolveOptions& options, Debuginfod* server) {
+  return Namer(module, code_start, options, server).name(vaddrs);
+}
+
+}  // namespace varve::symbol

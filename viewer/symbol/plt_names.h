@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// Names of PLT stubs: which function a stub jumps to is read from the stub itself and the relocation of the
+// slot it jumps through, so .plt, .plt.sec and .plt.got, lazy or not, are one case. Context: viewer.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "viewer/symbol/elf_file.h"
+
+namespace varve::symbol {
+
+struct PltStub {
+  uint64_t start = 0;
+  uint64_t size = 0;
+  std::string name;  // "memcpy@plt"; ".plt" for the header that calls the dynamic linker
+};
+
+class PltNames {
+ public:
+  explicit PltNames(const ElfFile& file) : file_(file) {}
+  /// The stub that holds the address; nothing outside PLT sections.
+  std::optional<PltStub> find(Address vaddr);
+
+ private:
+  void read_relocations();
+  std::string target(const Section& section, uint64_t start, uint64_t size) const;
+
+  const ElfFile& file_;
+  bool read_ = false;
+  std::unordered_map<uint64_t, std::string> slots_;  // address of a GOT slot -> symbol
+  std::vector<std::string> lazy_;                    // symbols of .rela.plt in order: what a lazy stub pushes
+};
+
+}  // namespace varve::symbol

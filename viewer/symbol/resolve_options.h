@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// What the user may decide about resolving, and how its progress is told.
+// Context: viewer.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace varve::symbol {
+
+struct ResolveOptions {
+  std::vector<std::string> debug_directories{"/usr/lib/debug"};
+  std::string sysroot;      // prefix of every module's path; for a profile of another machine
+  bool debuginfod = false;  // ask the servers of DEBUGINFOD_URLS
+  std::chrono::seconds debuginfod_budget{60};  // for all modules together
+  unsigned threads = 0;                        // 0: as many as processors, at most 8
+};
+
+struct ResolveProgress {
+  size_t done = 0;  // code addresses
+  size_t total = 0;
+  std::string_view module;  // the one just finished
+};
+
+/// Called by the thread that called resolve(), or by its workers one at a time.
+using ProgressCallback = std::function<void(const ResolveProgress&)>;
+
+}  // namespace varve::symbol

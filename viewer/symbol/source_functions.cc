@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+// Chains of abstract origins are followed a bounded number of times, since damaged DWARF can make rings of
+// them. Context: viewer.
+#include "viewer/symbol/source_functions.h"
+
+#include <dwarf.h>
+
+namespace varve::symbol {
+namespace {
+
+constexpr int kMaxOrigins = 16;
+constexpr int kMaxNesting = 64;
+
+/// The abstract instance: it alone has the attributes that all instances share.
+Dwarf_Die abstract_instance(Dwarf_Die die) {
+  for (int i = 0; i < kMaxOrigins; ++i) {
+    Dwarf_Attribute attribute;
+    Dwarf_Die origin;
+    if (!dwarf_attr(&die, DW_AT_abstract_origin, &attribute) || !dwarf_formref_die(&attribute, &origin))
+      break;
+    die = origin;
+  }
+  return die;
+}
+
+std::string text(const char* value) { return value ? value : ""; }
+
+std::string linkage_name(Dwarf_Die* die) {
+  for (unsigned name : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
+    Dwarf_Attribute attribute;
+    if (dwarf_attr_integrate(die, name, &attribute)) return text(dwarf_formstring(&attribute));
+  }
+  return {};
+}
+
+bool is_mangled(std::string_view name) {
+  return name.starts_with("_Z") || name.starts_with("_R") || name.starts_with("_D");
+}
+
+bool has_namespaces(Dwarf_Die* die) {
+  Dwarf_Die unit;
+  if (!dwarf_diecu(die, &unit, nullptr, nullptr)) return false;
+  int language = dwarf_srclang(&unit);
+  for (int known :
+       {DW_LANG_C_plus_plus, DW_LANG_C_plus_plus_03, DW_LANG_C_plus_plus_11, DW_LANG_C_plus_plus_14})
+    if (language == known) return true;
+  return language >= 0x2a && language <= 0x2b;  // C++17 and C++20 of DWARF 6, which compilers already use
+}
+
+bool is_scope(int tag) {
+  for (int known :
+       {DW_TAG_namespace, DW_TAG_class_type, DW_TAG_structure_type, DW_TAG_union_type, DW_TAG_subprogram})
+    if (tag == known) return true;
+  return false;
+}
+
+/// `inner`: the name of what stands in it.
+std::string scope_name(Dwarf_Die* die, std::string_view inner) {
+  const char* name = dwarf_diename(die);
+  if (name) return name;
+  if (dwarf_tag(die) == DW_TAG_namespace) return "(anonymous namespace)";
+  return inner == "operator()" ? "{lambda}" : "{unnamed}";
+}
+
+/// Where a definition was declared: the class or namespace around that is the one that counts.
+Dwarf_Die declaration_of(Dwarf_Die die) {
+  die = abstract_instance(die);
+  Dwarf_Attribute attribute;
+  Dwarf_Die declaration;
+  bool other =
+      dwarf_attr(&die, DW_AT_specification, &attribute) && dwarf_formref_die(&attribute, &declaration);
+  return other ? declaration : die;
+}
+
+}  // namespace
+
+uint32_t SourceFunctions::of(Dwarf_Die die) {
+  Dwarf_Die instance = abstract_instance(die);
+  auto [known, fresh] = by_die_.try_emplace(instance.addr, kNoFunction);
+  if (!fresh) return known->second;
+  SourceFunction function;
+  function.linkage = linkage_name(&instance);
+  // C functions renamed by their authors ("__GI___libc_malloc"): the symbol table has the name that callers
+  // use.
+  if (!is_mangled(function.linkage)) function.linkage.clear();
+  function.file = text(dwarf_decl_file(&instance));
+  int line = 0;
+  if (dwarf_decl_line(&instance, &line) == 0 && line > 0) function.line = uint32_t(line);
+  bool needs_scope = function.linkage.empty() && has_namespaces(&instance);
+  function.name = needs_scope ? qualified_name(instance) : text(dwarf_diename(&instance));
+  if (function.name.empty() && function.linkage.empty()) return kNoFunction;
+  std::string identity = (function.linkage.empty() ? function.name : function.linkage) + '\0' +
+                         function.file + '\0' + std::to_string(function.line);
+  auto [same, added] = by_identity_.try_emplace(identity, uint32_t(functions_.size()));
+  if (added) functions_.push_back(std::move(function));
+  return by_die_[instance.addr] = same->second;
+}
+
+std::string SourceFunctions::qualified_name(Dwarf_Die die) {
+  std::string inner = text(dwarf_diename(&die));
+  std::string name = inner;
+  for (int i = 0; i < kMaxNesting; ++i) {
+    die = declaration_of(die);
+    Dwarf_Die unit;
+    if (dwarf_diecu(&die, &unit, nullptr, nullptr)) learn_parents(unit);
+    auto parent = parents_.find(die.addr);
+    if (parent == parents_.end()) break;
+    die = parent->second;
+    inner = scope_name(&die, inner);
+    name.insert(0, inner + "::");
+  }
+  return name;
+}
+
+void SourceFunctions::learn_parents(const Dwarf_Die& unit) {
+  if (!units_.try_emplace(unit.addr, true).second) return;
+  // Depth first, by hand: [0] is the unit itself, each next entry a child that is being looked at.
+  std::vector<Dwarf_Die> open{unit};
+  Dwarf_Die die;
+  if (dwarf_child(&open[0], &die) != 0) return;
+  while (true) {
+    if (is_scope(dwarf_tag(&die))) {
+      if (open.size() > 1) parents_.try_emplace(die.addr, open.back());
+      Dwarf_Die child;
+      if (open.size() < kMaxNesting && dwarf_child(&die, &child) == 0) {
+        open.push_back(die);
+        die = child;
+        continue;
+      }
+    }
+    while (dwarf_siblingof(&die, &die) != 0) {
+      if (open.size() == 1) return;
+      die = open.back();
+      open.pop_back();
+    }
+  }
+}
+
+}  // namespace varve::symbol

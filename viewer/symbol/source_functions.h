@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// From a DWARF subprogram or inlined call to the function it is an instance of.
+// Context: viewer; inside source_lines.cc.
+#pragma once
+
+#include <elfutils/libdw.h>
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "viewer/symbol/source_lines.h"
+
+namespace varve::symbol {
+
+class SourceFunctions {
+ public:
+  /// Index into functions() of the function that `die` (an instance, inlined or not) belongs to.
+  uint32_t of(Dwarf_Die die);
+  std::vector<SourceFunction>& functions() { return functions_; }
+
+ private:
+  std::string qualified_name(Dwarf_Die die);
+  void learn_parents(const Dwarf_Die& unit);
+
+  std::unordered_map<const void*, uint32_t> by_die_;
+  std::unordered_map<std::string, uint32_t> by_identity_;
+  std::unordered_map<const void*, Dwarf_Die>
+      parents_;  // of functions, classes and namespaces of the units in units_
+  std::unordered_map<const void*, bool> units_;
+  std::vector<SourceFunction> functions_;
+};
+
+}  // namespace varve::symbol

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// Reading, resolving the rest, and joining the two.
+// Context: viewer.
+#include "viewer/symbol/symbols_for.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "viewer/symbol/resolver.h"
+#include "viewer/symbol/symbol_file.h"
+
+namespace varve::symbol {
+namespace {
+
+/// A server is worth asking again about modules that had no symbols when the file was written.
+void want_nameless(const load::Profile& profile, PartialSymbols& symbols) {
+  std::vector<bool> nameless(profile.modules.size());
+  for (const ModuleQuality& quality : symbols.table.modules)
+    if (quality.module.index() < nameless.size() && !profile.modules[quality.module.index()].anonymous)
+      nameless[quality.module.index()] = !quality.has_symtab;
+  for (size_t i = 0; i < profile.sites.size(); ++i) {
+    const load::Site& site = profile.sites[i];
+    if (!site.special() && site.module.index() < nameless.size() && nameless[site.module.index()])
+      symbols.missing[i] = true;
+  }
+}
+
+class Merger {
+ public:
+  Merger(SymbolTable& base, const SymbolTable& more) : base_(base), more_(more) {}
+
+  void run() {
+    for (uint32_t i = 0; i < base_.functions.size(); ++i)
+      rows_.try_emplace(key(base_, base_.functions[i]), FunctionId{i});
+    functions_.resize(more_.functions.size());
+    std::vector<Frame> frames;
+    std::vector<uint32_t> first{0};
+    for (uint32_t site = 0; site + 1 < base_.site_first.size(); ++site) {
+      auto old = base_.frames({site});
+      auto fresh = site + 1 < more_.site_first.size() ? more_.frames({site}) : std::span<const Frame>();
+      if (old.empty() || better(fresh))
+        for (const Frame& frame : fresh) frames.push_back(adopt(frame));
+      else
+        frames.insert(frames.end(), old.begin(), old.end());
+      first.push_back(uint32_t(frames.size()));
+    }
+    base_.frame_rows = std::move(frames);
+    base_.site_first = std::move(first);
+    for (const ModuleQuality& quality : more_.modules) take(quality);
+  }
+
+ private:
+  using Key = std::tuple<uint32_t, NameSource, std::string_view, std::string_view, std::string_view, uint32_t,
+                         uint64_t>;
+
+  /// Rows without a source file are told apart by their place.
+  static Key key(const SymbolTable& table, const Function& row) {
+    bool placed = row.source != NameSource::kDwarf && row.source != NameSource::kJit;
+    return {row.module.value,
+            row.source,
+            table.strings.text(row.linkage_name),
+            table.strings.text(row.name),
+            table.strings.text(row.file),
+            row.line,
+            placed ? row.low.value : 0};
+  }
+
+  bool better(std::span<const Frame> frames) const {
+    return !frames.empty() && more_.functions[frames.back().function.index()].source != NameSource::kAddress;
+  }
+
+  Frame adopt(const Frame& frame) {
+    return {function(frame.function), intern(frame.file), frame.line, frame.inlined};
+  }
+
+  FunctionId function(FunctionId id) {
+    FunctionId& known = functions_[id.index()];
+    if (known.valid()) return known;
+    Function row = more_.functions[id.index()];
+    auto [same, fresh] = rows_.try_emplace(key(more_, row), FunctionId{uint32_t(base_.functions.size())});
+    if (fresh) {
+      for (StringId* text : {&row.name, &row.short_name, &row.linkage_name, &row.file}) *text = intern(*text);
+      base_.functions.push_back(row);
+    }
+    return known = same->second;
+  }
+
+  StringId intern(StringId id) { return base_.strings.intern(more_.strings.text(id)); }
+
+  void take(const ModuleQuality& quality) {
+    auto old = std::find_if(base_.modules.begin(), base_.modules.end(),
+                            [&](auto& q) { return q.module == quality.module; });
+    if (old == base_.modules.end())
+      base_.modules.push_back(quality);
+    else if (quality.has_symtab && !old->has_symtab)
+      *old = quality;
+  }
+
+  SymbolTable& base_;
+  const SymbolTable& more_;
+  std::map<Key, FunctionId> rows_;  // views into strings of both tables, which do not move
+  std::vector<FunctionId> functions_;
+};
+
+}  // namespace
+
+SymbolTable merge_symbols(SymbolTable base, const SymbolTable& more) {
+  Merger(base, more).run();
+  return base;
+}
+
+SymbolTable symbols_for(const load::Profile& profile, const ResolveOptions& options,
+                        const ProgressCallback& progress, std::string* trouble) {
+  auto stored = read_symbol_file(profile);
+  if (!stored) {
+    if (trouble) *trouble = stored.error();
+    return resolve(profile, options, progress);
+  }
+  if (options.debuginfod) want_nameless(profile, *stored);
+  if (std::find(stored->missing.begin(), stored->missing.end(), true) == stored->missing.end())
+    return std::move(stored->table);
+  return merge_symbols(std::move(stored->table), resolve_some(profile, stored->missing, options, progress));
+}
+
+}  // namespace varve::symbol
