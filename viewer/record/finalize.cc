@@ -3,9 +3,15 @@
 // Context: viewer.
 #include "viewer/record/finalize.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <chrono>
+#include <cstdio>
 
 #include "viewer/load/load.h"
+#include "viewer/symbol/resolver.h"
+#include "viewer/symbol/symbol_file.h"
 
 namespace varve::record {
 namespace {
@@ -30,6 +36,40 @@ Finalized counts_of(const load::Profile& profile) {
   return result;
 }
 
+/// A line on the terminal that appears after a second, changes at most ten times a second, and goes away
+/// again.
+class ProgressLine {
+ public:
+  explicit ProgressLine(bool wanted) : wanted_(wanted) {}
+  ~ProgressLine() {
+    if (shown_) fmt::print(stderr, "\r\x1b[K");
+  }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void show(size_t done, size_t total) {
+    auto now = Clock::now();
+    if (!wanted_ || total == 0 || now < next_) return;
+    next_ = now + std::chrono::milliseconds(100);
+    shown_ = true;
+    fmt::print(stderr, "\rvarve: looking up names and lines, {} %\x1b[K", done * 100 / total);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  bool wanted_;
+  bool shown_ = false;
+  Clock::time_point next_ = Clock::now() + std::chrono::seconds(1);
+};
+
+/// The error is a sentence.
+tl::expected<void, std::string> store_symbols(const load::Profile& profile, bool progress) {
+  ProgressLine line(progress);
+  symbol::SymbolTable table = symbol::resolve(
+      profile, {}, [&line](const symbol::ResolveProgress& at) { line.show(at.done, at.total); });
+  return symbol::write_symbol_file(profile, table);
+}
+
 }  // namespace
 
 Finalized finalize(const std::string& directory, bool resolve, bool progress) {
@@ -39,8 +79,10 @@ Finalized finalize(const std::string& directory, bool resolve, bool progress) {
     result.trouble = profile.error();
     return result;
   }
-  (void)resolve, (void)progress;
-  return counts_of(*profile);
+  Finalized result = counts_of(*profile);
+  if (!resolve) return result;
+  if (auto stored = store_symbols(*profile, progress); !stored) result.trouble = stored.error();
+  return result;
 }
 
 }  // namespace varve::record
