@@ -35,8 +35,8 @@ Character decode(std::string_view text) {
   return {code, length, true};
 }
 
-/// Characters that act on a terminal or reorder a line instead of showing something: C0, DEL, C1, line and paragraph
-/// separators, direction marks, embeddings, overrides and isolates, the byte order mark.
+/// Characters that act on a terminal or reorder a line instead of showing something: C0, DEL, C1, line and
+/// paragraph separators, direction marks, embeddings, overrides and isolates, the byte order mark.
 bool acts(uint32_t code) {
   return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x200b && code <= 0x200f) ||
          (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x206f) || code == 0xfeff;

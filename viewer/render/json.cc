@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// JSON by nlohmann-json: keys in the order of the view, numbers as numbers, names escaped as in every other output.
-// Context: viewer.
+// JSON by nlohmann-json: keys in the order of the view, numbers as numbers, names escaped as in every other
+// output. Context: viewer.
 #include <nlohmann/json.hpp>
 
 #include "viewer/render/render.h"
@@ -44,12 +44,9 @@ std::string json(const view::View& view) {
     if (!table.id.empty()) out[table.id] = rows_of(table);
   }
   const analyze::Ledger& ledger = view.ledger;
-  out["ledger"] = {{"cpu_ns", ledger.cpu.count},
-                   {"sampled_ns", ledger.sampled.count},
-                   {"residual_ns", ledger.residual.count},
-                   {"unsampled_ns", ledger.not_sampled.count},
-                   {"shown_ns", ledger.shown.count},
-                   {"filtered_out_ns", ledger.filtered_out.count}};
+  out["ledger"] = {{"cpu_ns", ledger.cpu.count},           {"sampled_ns", ledger.sampled.count},
+                   {"residual_ns", ledger.residual.count}, {"unsampled_ns", ledger.not_sampled.count},
+                   {"shown_ns", ledger.shown.count},       {"filtered_out_ns", ledger.filtered_out.count}};
   if (!view.filter.empty()) out["filter"] = escape(view.filter);
   out["notes"] = ordered_json::array();
   for (const std::string& note : view.notes) out["notes"].push_back(escape(note));

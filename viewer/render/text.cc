@@ -20,7 +20,8 @@ std::string facts_text(const view::View& view, const TextStyle& style) {
     if (fact.label.empty() || std::holds_alternative<std::monostate>(fact.value)) continue;
     const std::string value = cell_text(fact.value, fact.unit, style.charset);
     const size_t room = style.width > labels + 3 ? style.width - labels - 2 : 1;
-    out += fmt::format("{:<{}}  {}\n", fact.label, labels, style.width == 0 ? value : elide_middle(value, room));
+    out +=
+        fmt::format("{:<{}}  {}\n", fact.label, labels, style.width == 0 ? value : elide_middle(value, room));
   }
   return out;
 }
@@ -67,16 +68,20 @@ void add_part(std::string& out, const std::string& part) {
 
 std::string ledger_line(const analyze::Ledger& ledger) {
   const TimeScale scale = time_scale(ledger.cpu.count);
-  // The parts are printed so that they add up to the sum as printed: the largest takes up what rounding leaves.
+  // The parts are printed so that they add up to the sum as printed: the largest takes up what rounding
+  // leaves.
   uint64_t step = scale.nanos;
   for (int i = 0; i < scale.decimals; ++i) step /= 10;
   const auto rounded = [step](uint64_t ns) { return ns / step + (ns % step * 2 >= step ? 1 : 0); };
-  uint64_t parts[] = {rounded(ledger.sampled.count), rounded(ledger.residual.count), rounded(ledger.not_sampled.count)};
+  uint64_t parts[] = {rounded(ledger.sampled.count), rounded(ledger.residual.count),
+                      rounded(ledger.not_sampled.count)};
   uint64_t& most = *std::max_element(std::begin(parts), std::end(parts));
   most += rounded(ledger.cpu.count) - (parts[0] + parts[1] + parts[2]);
-  const auto shown = [&](uint64_t steps) { return fmt::format("{} {}", time_number(steps * step, scale), scale.unit); };
-  return fmt::format("CPU time {} = {} sampled + {} residual + {} not sampled", shown(rounded(ledger.cpu.count)),
-                     shown(parts[0]), shown(parts[1]), shown(parts[2]));
+  const auto shown = [&](uint64_t steps) {
+    return fmt::format("{} {}", time_number(steps * step, scale), scale.unit);
+  };
+  return fmt::format("CPU time {} = {} sampled + {} residual + {} not sampled",
+                     shown(rounded(ledger.cpu.count)), shown(parts[0]), shown(parts[1]), shown(parts[2]));
 }
 
 std::string text(const view::View& view, const TextStyle& style) {

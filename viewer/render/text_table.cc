@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Lays out one table: formats every shown cell, finds the widths, and gives what is left to the last name. Where that
-// is too little, columns that can be spared go, in their order.
-// Context: viewer.
+// Lays out one table: formats every shown cell, finds the widths, and gives what is left to the last name.
+// Where that is too little, columns that can be spared go, in their order. Context: viewer.
 #include "viewer/render/text_table.h"
 
 #include <fmt/format.h>
@@ -88,7 +87,8 @@ class Layout {
     for (size_t i = 0; i < table_.rows.size(); ++i) {
       const view::Cell& cell = table_.row(i)[j];
       const auto* name = std::get_if<std::string_view>(&cell);
-      shown.texts.push_back(name != nullptr ? escape(*name, style_.charset) : number_text(cell, column.unit, scale));
+      shown.texts.push_back(name != nullptr ? escape(*name, style_.charset)
+                                            : number_text(cell, column.unit, scale));
       shown.width = std::max(shown.width, display_width(shown.texts.back()));
     }
     shown.width = std::max(shown.width, shown.title.size());
@@ -105,7 +105,8 @@ class Layout {
   }
   size_t room() const { return style_.width > used() ? style_.width - used() : 1; }
 
-  /// A name left of the last column gets at most a sixth of the line, for its tail says as much as its length.
+  /// A name left of the last column gets at most a sixth of the line, for its tail says as much as its
+  /// length.
   size_t most(size_t j) const {
     if (!limited() || !shown_[j].left) return SIZE_MAX;
     return std::clamp(style_.width / 6, size_t(10), kMostName);
@@ -165,7 +166,8 @@ class Layout {
     return out + "\n";
   }
 
-  /// perf's convention: red from 5 %, green from 0.5 %; sums and special rows stand back; the hot path is bold.
+  /// perf's convention: red from 5 %, green from 0.5 %; sums and special rows stand back; the hot path is
+  /// bold.
   std::string_view paint_of(const Shown& shown, size_t row) const {
     const view::Row& mark = table_.rows[row];
     if (mark.kind != view::RowKind::kOrdinary) return kDim;
@@ -203,7 +205,9 @@ class Layout {
 
 }  // namespace
 
-std::string text_table(const view::Table& table, const TextStyle& style) { return Layout(table, style).text(); }
+std::string text_table(const view::Table& table, const TextStyle& style) {
+  return Layout(table, style).text();
+}
 
 std::string cell_text(const view::Cell& cell, view::Unit unit, Charset charset) {
   if (const auto* name = std::get_if<std::string_view>(&cell)) return escape(*name, charset);

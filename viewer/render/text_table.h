@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One table as text: numbers right-aligned on the left, names on the right, one line a row whatever the width.
-// Context: viewer.
+// One table as text: numbers right-aligned on the left, names on the right, one line a row whatever the
+// width. Context: viewer.
 #pragma once
 
 #include "viewer/render/render.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The lines in front of the names of a tree. Only branches are drawn and indented: a chain of single children stands
-// straight below its head, so a stack of a thousand frames is a column and not a staircase.
-// Context: viewer.
+// The lines in front of the names of a tree. Only branches are drawn and indented: a chain of single children
+// stands straight below its head, so a stack of a thousand frames is a column and not a staircase. Context:
+// viewer.
 #pragma once
 
 #include <string>

@@ -50,7 +50,8 @@ class CallersView {
       if (each == middle_.functions.front()) {
         add(function, {}, middle_.total, named(cells), "function");
       } else {
-        view_.notes.push_back(fmt::format("Also this function: {} ({})", std::get<std::string_view>(cells.name),
+        view_.notes.push_back(fmt::format("Also this function: {} ({})",
+                                          std::get<std::string_view>(cells.name),
                                           std::get<std::string_view>(cells.module)));
       }
     }
@@ -67,9 +68,7 @@ class CallersView {
   }
 
  private:
-  static FunctionCells label(std::string_view text) {
-    return {text, text, std::string_view(), {}, {}, true};
-  }
+  static FunctionCells label(std::string_view text) { return {text, text, std::string_view(), {}, {}, true}; }
 
   /// Several functions of one name are one row, with a count.
   FunctionCells named(FunctionCells cells) {
@@ -85,9 +84,9 @@ class CallersView {
            std::string_view relation) {
     const uint64_t ns = metrics[kCpu];
     const bool inside = relation != "outside";
-    table.add(row, {ns, share(ns, whole_), inside ? Cell(share(ns, middle_.total[kCpu])) : Cell(), metrics[kSamples],
-                    cells.module, cells.name, cells.short_name, relation, cells.name, cells.module, ns,
-                    share(ns, whole_), metrics[kSamples]});
+    table.add(row, {ns, share(ns, whole_), inside ? Cell(share(ns, middle_.total[kCpu])) : Cell(),
+                    metrics[kSamples], cells.module, cells.name, cells.short_name, relation, cells.name,
+                    cells.module, ns, share(ns, whole_), metrics[kSamples]});
   }
 
   void add_all(Table& table, const std::vector<analyze::Neighbour>& rows, std::string_view relation) {
@@ -103,17 +102,18 @@ class CallersView {
       const FunctionId function = rows[i].function;
       const bool root = !function.valid();
       const FunctionCells cells = root ? label("[start of the stack]") : function_cells(source_, function);
-      add(table, {0, cells.special ? RowKind::kSpecial : RowKind::kOrdinary, false}, rows[i].metrics, cells, relation);
+      add(table, {0, cells.special ? RowKind::kSpecial : RowKind::kOrdinary, false}, rows[i].metrics, cells,
+          relation);
     }
     if (cut.below > 0) add(table, {0, RowKind::kRest, false}, rest, label(view_.own(cut.label)), relation);
   }
 
   void add_recursion() {
     for (const analyze::Neighbour& each : middle_.recursive_callers) {
-      view_.notes.push_back(fmt::format(
-          "Recursive: also called by {} inside its own time, {:.1f}% of it.",
-          std::get<std::string_view>(function_cells(source_, each.function).name),
-          100 * share(each.metrics[kCpu], middle_.total[kCpu])));
+      view_.notes.push_back(
+          fmt::format("Recursive: also called by {} inside its own time, {:.1f}% of it.",
+                      std::get<std::string_view>(function_cells(source_, each.function).name),
+                      100 * share(each.metrics[kCpu], middle_.total[kCpu])));
     }
     view_.facts.push_back({"function_self_ns", "", Unit::kTime, middle_.self[kCpu]});
     view_.facts.push_back({"function_total_ns", "", Unit::kTime, middle_.total[kCpu]});
@@ -130,10 +130,12 @@ class CallersView {
 
 Made make_callers(const Source& source, const Request& request, analyze::Selection selection) {
   const auto calls = analyze::call_tree(source.profile, source.symbols, selection.by_path, request.inlines);
-  auto functions = analyze::functions_named(source.symbols, calls, request.function, request.function_pattern);
+  auto functions =
+      analyze::functions_named(source.symbols, calls, request.function, request.function_pattern);
   if (functions.empty()) {
-    return tl::unexpected(fmt::format("no function '{}' occurs in this profile{}; 'varve report hotspots' lists them",
-                                      request.function, request.filter.given() ? " as filtered" : ""));
+    return tl::unexpected(
+        fmt::format("no function '{}' occurs in this profile{}; 'varve report hotspots' lists them",
+                    request.function, request.filter.given() ? " as filtered" : ""));
   }
   const auto middle = analyze::neighbours(calls, std::move(functions), source.symbols.functions.size());
   return CallersView(source, request, middle, whole(selection)[kCpu]).make(selection.filtered_out);

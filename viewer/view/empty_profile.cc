@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The reasons, from the most certain to the most general; counters and damages of the profile are the witnesses.
-// Context: viewer.
+// The reasons, from the most certain to the most general; counters and damages of the profile are the
+// witnesses. Context: viewer.
 #include "viewer/view/empty_profile.h"
 
 #include <fmt/format.h>
 
+#include "viewer/view/counter_words.h"
+
 namespace varve::view {
 namespace {
-
-uint64_t sum_of(const load::Profile& profile, format::Counter which) {
-  uint64_t sum = 0;
-  for (const load::Process& process : profile.processes) sum += process.counter(which);
-  return sum;
-}
 
 double seconds(Nanos time) { return double(time.count) / 1e9; }
 
@@ -23,26 +19,20 @@ std::vector<std::string> why_empty(const load::Profile& profile) {
   std::vector<std::string> reasons = {"There are no samples."};
   const auto say = [&](std::string sentence) { reasons.push_back(std::move(sentence)); };
   if (profile.processes.empty()) {
-    say("No process wrote anything: the agent was not loaded into the program. A statically linked, setuid or Go "
+    say("No process wrote anything: the agent was not loaded into the program. A statically linked, setuid "
+        "or Go "
         "program does not load it; 'varve check CMD' says which.");
   }
   for (const load::Damage& damage : profile.damages) {
     say(fmt::format("{}: {}.", damage.file, damage.sentence));
   }
-  if (sum_of(profile, format::Counter::kFileGrowFailed) > 0 || sum_of(profile, format::Counter::kMapFailed) > 0) {
-    say("There was no room to write: the disk was full or a limit on file size or memory was reached.");
-  }
-  if (const uint64_t failed = sum_of(profile, format::Counter::kTimerCreateFailed); failed > 0) {
-    say(fmt::format("The kernel refused {} CPU timers: raise the limit on pending signals (ulimit -i).", failed));
-  }
-  if (sum_of(profile, format::Counter::kTicksPaused) > 0) {
-    say("Every tick came while recording was paused.");
-  }
+  for (CounterSentence& sentence : counter_sentences(profile)) say(std::move(sentence.text));
   const uint64_t interval = profile.session.interval.count;
   if (!profile.processes.empty() && interval > 0 && profile.kernel_cpu.count < 2 * interval) {
-    say(fmt::format("The program used {:.4f} s of CPU time, hardly more than the interval of {} ms between samples: "
-                    "give it more work or a shorter --interval.",
-                    seconds(profile.kernel_cpu), double(interval) / 1e6));
+    say(fmt::format(
+        "The program used {:.4f} s of CPU time, hardly more than the interval of {} ms between samples: "
+        "give it more work or a shorter --interval.",
+        seconds(profile.kernel_cpu), double(interval) / 1e6));
   }
   if (!profile.session.finished) say("The recorder did not see the end of the run.");
   return reasons;

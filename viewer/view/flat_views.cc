@@ -16,7 +16,8 @@ namespace {
 using analyze::kCpu;
 using analyze::kSamples;
 
-/// Keys with any time, the largest self first, then the largest total, then by key: the same order every time.
+/// Keys with any time, the largest self first, then the largest total, then by key: the same order every
+/// time.
 std::vector<uint32_t> order_of(const analyze::Flat& flat) {
   std::vector<uint32_t> order;
   for (uint32_t i = 0; i < flat.total.rows(); ++i) {
@@ -24,7 +25,8 @@ std::vector<uint32_t> order_of(const analyze::Flat& flat) {
   }
   std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
     if (flat.self.at(a, kCpu) != flat.self.at(b, kCpu)) return flat.self.at(a, kCpu) > flat.self.at(b, kCpu);
-    if (flat.total.at(a, kCpu) != flat.total.at(b, kCpu)) return flat.total.at(a, kCpu) > flat.total.at(b, kCpu);
+    if (flat.total.at(a, kCpu) != flat.total.at(b, kCpu))
+      return flat.total.at(a, kCpu) > flat.total.at(b, kCpu);
     return a < b;
   });
   return order;
@@ -40,7 +42,8 @@ struct Numbers {
 
 /// Fills the table: rows in order, then what was cut, then what was filtered out.
 template <typename Add>
-void fill(const analyze::Flat& flat, const analyze::Selection& selection, const Request& request, const Add& add) {
+void fill(const analyze::Flat& flat, const analyze::Selection& selection, const Request& request,
+          const Add& add) {
   const std::vector<uint64_t> all = whole(selection);
   const std::vector<uint32_t> order = order_of(flat);
   std::vector<uint64_t> sizes;
@@ -115,10 +118,9 @@ Made make_hotspots(const Source& source, const Request& request, analyze::Select
     if (!label.empty()) cells.name = cells.short_name = view.own(std::move(label));
     if (kind == RowKind::kOrdinary && cells.special) kind = RowKind::kSpecial;
     const Cell error = error_cell(request, n, selection);
-    table.add({0, kind, false},
-              {n.self_ns, n.self_share, error, n.total_ns, n.total_share, n.samples, cells.module, cells.name,
-               cells.short_name, cells.module, cells.file, cells.line, n.self_ns, n.self_share, n.total_ns,
-               n.total_share, n.samples});
+    table.add({0, kind, false}, {n.self_ns, n.self_share, error, n.total_ns, n.total_share, n.samples,
+                                 cells.module, cells.name, cells.short_name, cells.module, cells.file,
+                                 cells.line, n.self_ns, n.self_share, n.total_ns, n.total_share, n.samples});
     if (request.errors) table.cells.push_back(error);
   });
   view.tables.push_back(std::move(table));
@@ -151,7 +153,7 @@ Made make_modules(const Source& source, const Request& request, analyze::Selecti
       path = std::string_view(module.path);
       build_id = view.own(fmt::format("{:02x}", fmt::join(module.build_id, "")));
     } else if (key < keys.count) {
-      name = special_name(load::SpecialSite(key - profile.modules.size()));
+      name = symbol::special_name(load::SpecialSite(key - profile.modules.size()));
       kind = RowKind::kSpecial;
     }
     const Cell shown = std::get<std::string_view>(path).empty() ? name : path;
@@ -180,7 +182,8 @@ Made make_lines(const Source& source, const Request& request, analyze::Selection
   csv_numbers(table);
 
   const analyze::LineKeys lines = analyze::line_keys(source.profile, source.symbols, request.inlines);
-  const analyze::Flat flat = analyze::attribute(source.profile.paths, std::move(selection.by_path), lines.sites);
+  const analyze::Flat flat =
+      analyze::attribute(source.profile.paths, std::move(selection.by_path), lines.sites);
   fill(flat, selection, request, [&](uint32_t key, std::string label, RowKind kind, const Numbers& n) {
     const bool known = kind == RowKind::kOrdinary && key < lines.rows.size();
     const analyze::LineKey line = known ? lines.rows[key] : analyze::LineKey{};
@@ -195,9 +198,9 @@ Made make_lines(const Source& source, const Request& request, analyze::Selection
       number = uint64_t(line.line);
     }
     table.add({0, kind, false},
-              {n.self_ns, n.self_share, error_cell(request, n, selection), n.total_ns, n.total_share, n.samples,
-               cells.module, place, cells.name, cells.short_name, file, number, cells.name, cells.module,
-               n.self_ns, n.self_share, n.total_ns, n.total_share, n.samples});
+              {n.self_ns, n.self_share, error_cell(request, n, selection), n.total_ns, n.total_share,
+               n.samples, cells.module, place, cells.name, cells.short_name, file, number, cells.name,
+               cells.module, n.self_ns, n.self_share, n.total_ns, n.total_share, n.samples});
   });
   view.tables.push_back(std::move(table));
   return view;

@@ -12,7 +12,8 @@ namespace varve::view {
 
 std::span<const Kind> kinds() {
   static constexpr Kind kTable[] = {
-      {"summary", "the run in numbers, its hottest functions, and whether the data can be trusted", false, make_summary},
+      {"summary", "the run in numbers, its hottest functions, and whether the data can be trusted", false,
+       make_summary},
       {"hotspots", "functions by the CPU time spent in themselves", false, make_hotspots},
       {"top-down", "the call tree, from the start of each thread downwards", true, make_top_down},
       {"bottom-up", "functions by self time, and below each who called it", true, make_bottom_up},
@@ -21,7 +22,8 @@ std::span<const Kind> kinds() {
       {"processes", "CPU time by process", false, make_processes},
       {"modules", "CPU time by program file and library", false, make_modules},
       {"lines", "CPU time by source line", false, make_lines},
-      {"quality", "whole and broken stacks, missing names, losses, and what to do about them", false, make_quality},
+      {"quality", "whole and broken stacks, missing names, losses, and what to do about them", false,
+       make_quality},
   };
   return kTable;
 }

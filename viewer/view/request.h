@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Request: which view is wanted of what. The list of views by name is here, for options, help and a screen's tabs.
-// Context: viewer.
+// Request: which view is wanted of what. The list of views by name is here, for options, help and a screen's
+// tabs. Context: viewer.
 #pragma once
 
 #include <span>
@@ -14,12 +14,12 @@ namespace varve::view {
 
 struct Request {
   analyze::Filter filter;
-  std::string filter_words;   // as the user gave it: "--thread worker --time 1-2"
-  uint64_t limit = 0;         // rows; 0: all
-  double min_share = 0;       // of the CPU time, 0 to 1; rows below are added up
-  bool inlines = true;        // inlined calls as frames of their own
-  bool errors = false;        // standard errors of shares
-  std::string function;       // callers: its name or a regular expression
+  std::string filter_words;  // as the user gave it: "--thread worker --time 1-2"
+  uint64_t limit = 0;        // rows; 0: all
+  double min_share = 0;      // of the CPU time, 0 to 1; rows below are added up
+  bool inlines = true;       // inlined calls as frames of their own
+  bool errors = false;       // standard errors of shares
+  std::string function;      // callers: its name or a regular expression
   analyze::Pattern function_pattern;
   std::string profile_words;  // how the user named the profile; goes into commands to type next
 };
@@ -42,8 +42,8 @@ struct Kind {
 std::span<const Kind> kinds();
 const Kind* find_kind(std::string_view name);
 
-/// The view, with ledger, filter and the notes that every view has. The error is a sentence, such as a function that
-/// does not occur.
+/// The view, with ledger, filter and the notes that every view has. The error is a sentence, such as a
+/// function that does not occur.
 Made make(const Kind& kind, const Source& source, const Request& request);
 
 }  // namespace varve::view

@@ -6,29 +6,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace varve::view {
-
-std::string_view special_name(load::SpecialSite kind) {
-  static constexpr std::array<std::string_view, size_t(load::SpecialSite::kCount)> kNames = {
-      "[start-up]",
-      "[residual]",
-      "[not sampled]",
-      "[paused]",
-      "[lost samples]",
-      "[Skipped frame(s): depth limit]",
-      "[Unknown frame(s): no unwind information]",
-      "[Unknown frame(s): stack not readable]",
-      "[Unknown frame(s): no progress]",
-      "[Unknown frame(s): damaged unwind information]",
-      "[Unknown frame(s): not a return address]",
-      "[Unknown frame(s): unsupported unwind rule]",
-      "[Skipped frame(s): stack too large]",
-  };
-  return size_t(kind) < kNames.size() ? kNames[size_t(kind)] : "[unknown]";
-}
 
 double share(uint64_t part, uint64_t whole) { return whole == 0 ? 0 : double(part) / double(whole); }
 

@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: MIT
-// What the views share: names of functions, modules and special sites, shares, cutting a sorted list and the rows
-// that keep the sums whole after it.
-// Context: viewer.
+// What the views share: names of functions, modules and special sites, shares, cutting a sorted list and the
+// rows that keep the sums whole after it. Context: viewer.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "viewer/analyze/filter.h"
+#include "viewer/symbol/special_sites.h"
 #include "viewer/view/request.h"
 #include "viewer/view/view.h"
 
 namespace varve::view {
-
-/// "[residual]" and so on: the one spelling of each.
-std::string_view special_name(load::SpecialSite kind);
 
 inline constexpr std::string_view kEmptyStack = "[no stack]";
 inline constexpr std::string_view kFilteredOut = "[filtered out]";

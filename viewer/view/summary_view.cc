@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The summary: the run in numbers, its hottest functions, one line on the quality of the data, and what to type next.
-// Its named facts are an interface for scripts.
-// Context: viewer.
+// The summary: the run in numbers, its hottest functions, one line on the quality of the data, and what to
+// type next. Its named facts are an interface for scripts. Context: viewer.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -75,7 +74,8 @@ std::string samples_words(const load::Profile& profile) {
 
 std::string quality_words(const load::Profile& profile, const analyze::Quality& quality) {
   uint64_t self = 0, unnamed = 0;
-  for (const analyze::ModuleTime& module : quality.modules) self += module.self[kCpu], unnamed += module.unnamed_ns;
+  for (const analyze::ModuleTime& module : quality.modules)
+    self += module.self[kCpu], unnamed += module.unnamed_ns;
   std::string words = fmt::format("{:.1f}% of stacks whole, {:.1f}% of time in named functions",
                                   100 * quality.whole_share(), 100 * (1 - share(unnamed, self)));
   if (!quality.unsampled_threads.empty()) {
@@ -92,7 +92,9 @@ void add_facts(View& view, const Source& source, const analyze::Quality& quality
   const auto text = [&](const char* label, std::string words) {
     if (!words.empty()) view.facts.push_back({"", label, Unit::kText, view.own(std::move(words))});
   };
-  const auto value = [&](const char* id, Unit unit, Cell cell) { view.facts.push_back({id, "", unit, cell}); };
+  const auto value = [&](const char* id, Unit unit, Cell cell) {
+    view.facts.push_back({id, "", unit, cell});
+  };
 
   text("Command", session.command);
   text("When", when_words(session));
@@ -103,7 +105,8 @@ void add_facts(View& view, const Source& source, const analyze::Quality& quality
     busy = fmt::format(", {:.2f} processors busy on average", share(cpu, session.elapsed.count));
   }
   if (session.user_cpu.count + session.system_cpu.count != 0) {
-    busy += fmt::format(" ({:.2f} s user, {:.2f} s system)", seconds(session.user_cpu), seconds(session.system_cpu));
+    busy += fmt::format(" ({:.2f} s user, {:.2f} s system)", seconds(session.user_cpu),
+                        seconds(session.system_cpu));
   }
   text("CPU time", fmt::format("{:.3f} s{}", double(cpu) / 1e9, busy));
   text("Samples", samples_words(profile));

@@ -51,7 +51,7 @@ void fill(const analyze::MetricTable& metrics, size_t count, const analyze::Sele
   if (cut.below > 0) add_sum(RowKind::kRest, cut.label, rest);
   const auto threadless = metrics.row(count);
   if (threadless[kCpu] > 0 || threadless[kSamples] > 0) {
-    add_sum(RowKind::kSpecial, std::string(special_name(load::SpecialSite::kNotSampled)),
+    add_sum(RowKind::kSpecial, std::string(symbol::special_name(load::SpecialSite::kNotSampled)),
             std::vector<uint64_t>(threadless.begin(), threadless.end()));
   }
   const std::vector<uint64_t>& out = selection.filtered_out;
@@ -91,13 +91,23 @@ Made make_threads(const Source& source, const Request& request, analyze::Selecti
         const uint64_t start = since_start(profile, thread.start_time).count;
         const Cell life = lifetime(thread.start_time, thread.end_time);
         table.add({}, {cpu, share(cpu, all), start, life, samples, uint64_t(uint32_t(process.pid)),
-                       uint64_t(uint32_t(thread.tid)), base_name(process.exe), std::string_view(thread.name), start,
-                       life, cpu, samples});
+                       uint64_t(uint32_t(thread.tid)), base_name(process.exe), std::string_view(thread.name),
+                       start, life, cpu, samples});
       },
       [&](RowKind kind, std::string label, const std::vector<uint64_t>& sum) {
-        table.add({0, kind, false},
-                  {sum[kCpu], share(sum[kCpu], all), {}, {}, sum[kSamples], {}, {}, std::string_view(),
-                   view.own(std::move(label)), {}, {}, sum[kCpu], sum[kSamples]});
+        table.add({0, kind, false}, {sum[kCpu],
+                                     share(sum[kCpu], all),
+                                     {},
+                                     {},
+                                     sum[kSamples],
+                                     {},
+                                     {},
+                                     std::string_view(),
+                                     view.own(std::move(label)),
+                                     {},
+                                     {},
+                                     sum[kCpu],
+                                     sum[kSamples]});
       });
   view.tables.push_back(std::move(table));
   return view;
@@ -148,16 +158,32 @@ Made make_processes(const Source& source, const Request& request, analyze::Selec
         const Cell life = lifetime(process.start_time, process.end_time);
         const std::string_view command = view.own(fmt::format("{}", fmt::join(process.argv, " ")));
         const Cell program = base_name(process.exe);
-        table.add({}, {cpu, share(cpu, all), start, life, samples, threads[i], uint64_t(uint32_t(process.pid)),
-                       uint64_t(uint32_t(process.ppid)), command.empty() ? program : Cell(command),
-                       command.empty() ? program : Cell(command), uint64_t(process.image),
-                       std::string_view(process.exe), command, start, life, cpu, samples, threads[i]});
+        table.add({},
+                  {cpu, share(cpu, all), start, life, samples, threads[i], uint64_t(uint32_t(process.pid)),
+                   uint64_t(uint32_t(process.ppid)), command.empty() ? program : Cell(command),
+                   command.empty() ? program : Cell(command), uint64_t(process.image),
+                   std::string_view(process.exe), command, start, life, cpu, samples, threads[i]});
       },
       [&](RowKind kind, std::string text, const std::vector<uint64_t>& sum) {
         const Cell label = view.own(std::move(text));
-        table.add({0, kind, false},
-                  {sum[kCpu], share(sum[kCpu], all), {}, {}, sum[kSamples], {}, {}, {}, label, label, {},
-                   std::string_view(), label, {}, {}, sum[kCpu], sum[kSamples], {}});
+        table.add({0, kind, false}, {sum[kCpu],
+                                     share(sum[kCpu], all),
+                                     {},
+                                     {},
+                                     sum[kSamples],
+                                     {},
+                                     {},
+                                     {},
+                                     label,
+                                     label,
+                                     {},
+                                     std::string_view(),
+                                     label,
+                                     {},
+                                     {},
+                                     sum[kCpu],
+                                     sum[kSamples],
+                                     {}});
       });
   view.tables.push_back(std::move(table));
   return view;

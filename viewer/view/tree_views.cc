@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The tree views: top-down and bottom-up, as rows in the order in which a tree is read. What a limit cuts anywhere in
-// the tree becomes one row at its end: a row below every node would hide the chains that a reader looks for.
-// Context: viewer.
+// The tree views: top-down and bottom-up, as rows in the order in which a tree is read. What a limit cuts
+// anywhere in the tree becomes one row at its end: a row below every node would hide the chains that a reader
+// looks for. Context: viewer.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,8 @@ using analyze::kSamples;
 /// Children of each node, heaviest first; and which nodes stand.
 class Order {
  public:
-  Order(const analyze::FunctionTree& tree, uint64_t least, uint64_t limit) : tree_(tree), first_(tree.nodes.size() + 1) {
+  Order(const analyze::FunctionTree& tree, uint64_t least, uint64_t limit)
+      : tree_(tree), first_(tree.nodes.size() + 1) {
     children_.resize(tree.nodes.size() - 1);
     std::iota(children_.begin(), children_.end(), 1u);
     std::sort(children_.begin(), children_.end(), [&](uint32_t a, uint32_t b) {
@@ -44,8 +45,8 @@ class Order {
     return of_a != of_b ? of_a > of_b : a < b;
   }
 
-  /// The heaviest `limit` of the nodes with at least `least`. A parent is at least as heavy as its child and stands
-  /// before it, so what stands is a tree.
+  /// The heaviest `limit` of the nodes with at least `least`. A parent is at least as heavy as its child and
+  /// stands before it, so what stands is a tree.
   void keep(uint64_t least, uint64_t limit) {
     kept_.assign(tree_.nodes.size(), false);
     std::vector<uint32_t> heavy;
@@ -70,7 +71,8 @@ class Order {
 
 /// A child is hot if its parent is and it has at least half of the parent's time.
 bool is_hot(const analyze::FunctionTree& tree, uint32_t node, bool parent_hot, bool first) {
-  return parent_hot && first && tree.total.at(node, kCpu) * 2 >= tree.total.at(tree.nodes[node].parent, kCpu) &&
+  return parent_hot && first &&
+         tree.total.at(node, kCpu) * 2 >= tree.total.at(tree.nodes[node].parent, kCpu) &&
          tree.total.at(node, kCpu) != 0;
 }
 
@@ -78,7 +80,12 @@ class TreeTable {
  public:
   TreeTable(const Source& source, const Request& request, const analyze::FunctionTree& tree,
             const std::vector<uint64_t>& all, View& view, Table& table)
-      : source_(source), request_(request), tree_(tree), all_(all), view_(view), table_(table),
+      : source_(source),
+        request_(request),
+        tree_(tree),
+        all_(all),
+        view_(view),
+        table_(table),
         order_(tree, uint64_t(request.min_share * double(all[kCpu])), request.limit) {}
 
   /// A stack of our own: trees are as deep as --stack-depth allows, and an inlined chain deeper.
@@ -105,8 +112,8 @@ class TreeTable {
     }
   }
 
-  /// The self time of all that was cut: in the caller tree only the first level has any. An inclusive time of rows
-  /// from all over the tree would mean nothing.
+  /// The self time of all that was cut: in the caller tree only the first level has any. An inclusive time of
+  /// rows from all over the tree would mean nothing.
   void add_rest() {
     size_t cut = 0;
     std::vector<uint64_t> self(all_.size());
@@ -123,10 +130,10 @@ class TreeTable {
   }
 
  private:
-  void add(Row row, std::span<const uint64_t> self, const Cell& total, const Cell& total_share, const Cell& name,
-           const Cell& short_name, const Cell& module) {
-    table_.add(row, {total, total_share, self[kCpu], module, name, short_name, uint64_t(row.depth), name, module,
-                     self[kCpu], total, self[kSamples]});
+  void add(Row row, std::span<const uint64_t> self, const Cell& total, const Cell& total_share,
+           const Cell& name, const Cell& short_name, const Cell& module) {
+    table_.add(row, {total, total_share, self[kCpu], module, name, short_name, uint64_t(row.depth), name,
+                     module, self[kCpu], total, self[kSamples]});
   }
 
   void add_node(uint32_t node, bool hot) {
@@ -138,8 +145,8 @@ class TreeTable {
       }
     }
     const uint64_t total = tree_.total.at(node, kCpu);
-    add({each.depth - 1, cells.special ? RowKind::kSpecial : RowKind::kOrdinary, hot}, tree_.self.row(node), total,
-        share(total, all_[kCpu]), cells.name, cells.short_name, cells.module);
+    add({each.depth - 1, cells.special ? RowKind::kSpecial : RowKind::kOrdinary, hot}, tree_.self.row(node),
+        total, share(total, all_[kCpu]), cells.name, cells.short_name, cells.module);
   }
 
   void add_sum(RowKind kind, std::span<const uint64_t> self, std::string_view label) {

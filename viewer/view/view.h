@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// View: an answer as data, before it is text, CSV, JSON or a screen. Tables of cells with units, facts with names,
-// notes, and the ledger. It knows nothing of widths, colours or terminals; renderers know nothing of samples.
-// Cells point into the profile, the symbol table or View::texts: a view does not outlive the first two.
-// Context: viewer.
+// View: an answer as data, before it is text, CSV, JSON or a screen. Tables of cells with units, facts with
+// names, notes, and the ledger. It knows nothing of widths, colours or terminals; renderers know nothing of
+// samples. Cells point into the profile, the symbol table or View::texts: a view does not outlive the first
+// two. Context: viewer.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +20,12 @@ namespace varve::view {
 /// What a number counts; renderers choose the digits.
 enum class Unit : uint8_t {
   kText,
-  kTime,    // nanoseconds
-  kShare,   // 0 to 1
+  kTime,   // nanoseconds
+  kShare,  // 0 to 1
   kCount,
   kNumber,  // a pid, a line, a depth: never grouped, never scaled
   kBytes,
-  kFlag,    // 0 or 1
+  kFlag,  // 0 or 1
 };
 
 /// Nothing, a whole number in the column's unit, a share, or text.

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// The crash handler. What it does is not allowed in a signal handler in general, but the process is lost
+// already: a second fault or a hang ends it by the default action or by the alarm. Context: viewer.
+#include "viewer/crash_report.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <string>
+
+#define BOOST_STACKTRACE_LINK
+#include <boost/stacktrace.hpp>
+
+namespace varve {
+namespace {
+
+constexpr int kFatal[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+constexpr unsigned kPatienceSeconds = 10;   // reading debug information of a large library takes one or two
+constexpr size_t kStackBytes = 256 * 1024;  // the stack trace is formatted on it
+
+void say(const char* text) {
+  const ssize_t written = write(STDERR_FILENO, text, std::strlen(text));
+  static_cast<void>(written);
+}
+
+void report(const char* what) {
+  signal(SIGALRM, SIG_DFL);
+  alarm(kPatienceSeconds);
+  say("varve: internal error: ");
+  say(what);
+  say("; this is a bug in varve " VARVE_VERSION ", please report it with these lines:\n");
+  say(boost::stacktrace::to_string(boost::stacktrace::stacktrace()).c_str());
+  alarm(0);
+}
+
+void on_fatal_signal(int number) {
+  for (const int each : kFatal) signal(each, SIG_DFL);
+  const char* name = sigdescr_np(number);
+  report(name != nullptr ? name : "fatal signal");
+  raise(number);
+}
+
+[[noreturn]] void on_terminate() {
+  std::string what = "unexpected termination";
+  if (const std::exception_ptr current = std::current_exception()) {
+    try {
+      std::rethrow_exception(current);
+    } catch (const std::exception& error) {
+      what = std::string("uncaught exception: ") + error.what();
+    } catch (...) {
+      what = "uncaught exception of unknown type";
+    }
+  }
+  signal(SIGABRT, SIG_DFL);
+  report(what.c_str());
+  std::abort();
+}
+
+}  // namespace
+
+void install_crash_report() {
+#ifndef __SANITIZE_ADDRESS__  // its own report says more
+  static char stack[kStackBytes];
+  stack_t alternate{};
+  alternate.ss_sp = stack;
+  alternate.ss_size = sizeof stack;
+  sigaltstack(&alternate, nullptr);
+  struct sigaction action {};
+  action.sa_handler = on_fatal_signal;
+  action.sa_flags = SA_ONSTACK | SA_NODEFER;
+  for (const int number : kFatal) sigaction(number, &action, nullptr);
+  std::set_terminate(on_terminate);
+#endif
+}
+
+}  // namespace varve

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// One table: a counter, its sentence, and whether it is trouble.
+// Context: viewer.
+#include "viewer/view/counter_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace varve::view {
+namespace {
+
+using format::Counter;
+
+struct Words {
+  Counter counter;
+  bool trouble;
+  const char* sentence;  // {} is the number
+};
+
+constexpr Words kWords[] = {
+    {Counter::kFileGrowFailed, true,
+     "The profile could not grow in {} places: a full disk or a limit on file size (ulimit -f); recording "
+     "ended there."},
+    {Counter::kMapFailed, true,
+     "The kernel refused {} memory mappings to the agent: a limit on memory (ulimit -v) or on mappings."},
+    {Counter::kTimerCreateFailed, true,
+     "{} CPU timers were refused: raise the limit on pending signals (ulimit -i) to sample every thread."},
+    {Counter::kThreadsUnsampled, true,
+     "{} threads ran without being sampled: no memory or no timer for them."},
+    {Counter::kSamplesLost, true,
+     "{} samples were lost: there was no room to write them; their time is [lost samples]."},
+    {Counter::kModulesLost, true,
+     "{} libraries loaded at run time could not be noted: addresses in them have no names."},
+    {Counter::kForeignSignals, false,
+     "{} SIGPROF signals were not varve's and were passed on to the program."},
+    {Counter::kNestedTicks, false,
+     "{} ticks came while varve itself was busy; their time is in the next sample."},
+    {Counter::kTicksPaused, false, "{} ticks came while recording was paused; their time is [paused]."},
+    {Counter::kExecFailed, false, "{} calls of exec failed; recording went on in the calling program."},
+};
+
+uint64_t sum_of(const load::Profile& profile, Counter which) {
+  uint64_t sum = 0;
+  for (const load::Process& process : profile.processes) sum += process.counter(which);
+  return sum;
+}
+
+/// An errno is no count: the first that any process noted.
+int last_errno(const load::Profile& profile) {
+  for (const load::Process& process : profile.processes) {
+    if (const uint64_t error = process.counter(Counter::kLastErrno); error != 0) return int(error);
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::vector<CounterSentence> counter_sentences(const load::Profile& profile) {
+  std::vector<CounterSentence> sentences;
+  for (const Words& words : kWords) {
+    if (const uint64_t sum = sum_of(profile, words.counter); sum != 0) {
+      sentences.push_back({fmt::format(fmt::runtime(words.sentence), sum), words.trouble});
+    }
+  }
+  if (const int error = last_errno(profile); error != 0) {
+    sentences.push_back({fmt::format("The last refusal of the kernel was: {}.", std::strerror(error)), true});
+  }
+  std::stable_sort(
+      sentences.begin(), sentences.end(),
+      [](const CounterSentence& a, const CounterSentence& b) { return a.trouble && !b.trouble; });
+  return sentences;
+}
+
+}  // namespace varve::view

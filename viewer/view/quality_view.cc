@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+// The quality view: can the profile be trusted, and what would make it better. Whole stacks, why and where
+// the others stopped, modules without names, losses, threads not sampled, damages; each with its remedy.
+// Context: viewer.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "viewer/analyze/quality.h"
+#include "viewer/view/counter_words.h"
+#include "viewer/view/make.h"
+#include "viewer/view/rows.h"
+
+namespace varve::view {
+namespace {
+
+using analyze::kCpu;
+using analyze::kSamples;
+using load::SpecialSite;
+
+constexpr size_t kMostNamed = 10;  // unsampled threads and damages named one by one
+
+/// What stopped a stack, without the brackets of its row in other views, and what the user can do.
+struct Reason {
+  SpecialSite kind;
+  const char* words;
+  const char* remedy;
+};
+constexpr Reason kReasons[] = {
+    {SpecialSite::kTruncated, "deeper than the stack limit", "record with a larger --stack-depth"},
+    {SpecialSite::kNoUnwindInfo, "no unwind information",
+     "compile with -fasynchronous-unwind-tables; generated code: with frame pointers"},
+    {SpecialSite::kBadMemory, "stack memory not readable",
+     "code that switches stacks: nothing to do from outside"},
+    {SpecialSite::kNoProgress, "caller's frame not above", "hand-written assembly: add CFI directives"},
+    {SpecialSite::kBadCfi, "damaged unwind information",
+     "rebuild the module; some packers and linkers damage it"},
+    {SpecialSite::kBadReturn, "return address is no code",
+     "hand-written assembly or generated code: add CFI directives"},
+    {SpecialSite::kUnsupported, "unwind rule not followed",
+     "hand-written assembly: use simpler CFI directives"},
+    {SpecialSite::kNoRoom, "stack larger than a record", "record with a smaller --stack-depth"},
+};
+
+const Reason& reason_of(SpecialSite kind) {
+  for (const Reason& reason : kReasons) {
+    if (reason.kind == kind) return reason;
+  }
+  return kReasons[1];
+}
+
+Table stopped_table(const Source& source, const analyze::Quality& quality, const Request& request) {
+  Table table;
+  table.id = "broken_stacks";
+  table.title = "Stacks that are not whole, by reason and by the outermost module that is known";
+  table.empty = "All stacks are whole.";
+  table.columns = {
+      {"", "Samples", Unit::kCount},
+      {"", "of all%", Unit::kShare},
+      {"", "CPU", Unit::kTime, false, -1, 2},
+      {"module", "Module", Unit::kText},
+      {"reason", "Reason", Unit::kText},
+      {"remedy", "Remedy", Unit::kText},
+      {"samples", "", Unit::kCount},
+      {"share", "", Unit::kShare},
+      {"cpu_ns", "", Unit::kTime},
+  };
+  size_t rows = 0;
+  for (const analyze::StoppedStacks& each : quality.stopped) {
+    if (request.limit != 0 && rows++ == request.limit) break;
+    const Reason& reason = reason_of(each.reason);
+    const double part = share(each.metrics[kSamples], quality.samples);
+    const std::string_view module =
+        each.module.valid() ? analyze::module_name(source.profile, each.module) : "[no frame known]";
+    table.add({}, {each.metrics[kSamples], part, each.metrics[kCpu], module, std::string_view(reason.words),
+                   std::string_view(reason.remedy), each.metrics[kSamples], part, each.metrics[kCpu]});
+  }
+  return table;
+}
+
+const symbol::ModuleQuality* names_of(const Source& source, ModuleId module) {
+  for (const symbol::ModuleQuality& each : source.symbols.modules) {
+    if (each.module == module) return &each;
+  }
+  return nullptr;
+}
+
+Table module_table(const Source& source, const analyze::Quality& quality, const Request& request,
+                   View& view) {
+  Table table;
+  table.id = "modules";
+  table.title = "Names, by module";
+  table.columns = {
+      {"self_ns", "Self", Unit::kTime},    {"unnamed_share", "Unnamed%", Unit::kShare},
+      {"symbols", "Symbols", Unit::kFlag}, {"lines", "Lines", Unit::kFlag},
+      {"module", "Module", Unit::kText},   {"note", "Note", Unit::kText},
+  };
+  size_t rows = 0;
+  for (const analyze::ModuleTime& each : quality.modules) {
+    if (request.limit != 0 && rows++ == request.limit) break;
+    const symbol::ModuleQuality* names = names_of(source, each.module);
+    const auto flag = [&](bool symbol::ModuleQuality::*what) {
+      return names == nullptr ? Cell() : Cell(uint64_t(names->*what));
+    };
+    table.add({}, {each.self[kCpu], share(each.unnamed_ns, each.self[kCpu]),
+                   flag(&symbol::ModuleQuality::has_symtab), flag(&symbol::ModuleQuality::has_dwarf),
+                   analyze::module_name(source.profile, each.module),
+                   names == nullptr ? std::string_view() : view.own(names->note)});
+  }
+  return table;
+}
+
+void note_unsampled(const load::Profile& profile, const analyze::Quality& quality, View& view) {
+  if (quality.unsampled_threads.empty()) return;
+  std::vector<std::string> names;
+  for (const ThreadId thread : quality.unsampled_threads) {
+    if (names.size() == kMostNamed) {
+      names.push_back(fmt::format("and {} more", quality.unsampled_threads.size() - kMostNamed));
+      break;
+    }
+    const load::Thread& row = profile.threads[thread.index()];
+    names.push_back(fmt::format("{} ({})", row.name.empty() ? "?" : row.name, row.tid));
+  }
+  view.notes.push_back(fmt::format("Threads not sampled: {}.", fmt::join(names, ", ")));
+}
+
+void note_damages(const load::Profile& profile, View& view) {
+  size_t shown = 0;
+  for (const load::Damage& damage : profile.damages) {
+    if (shown++ == kMostNamed) {
+      view.notes.push_back(fmt::format("And {} more damages.", profile.damages.size() - kMostNamed));
+      return;
+    }
+    std::string note = fmt::format("Damaged: {}: {}", damage.file, damage.sentence);
+    if (damage.bytes != 0) note += fmt::format(" ({} bytes not read)", damage.bytes);
+    view.notes.push_back(note + ".");
+  }
+}
+
+void add_facts(View& view, const load::Profile& profile, const analyze::Quality& quality) {
+  uint64_t cpu = 0, unnamed = 0, kernel_ticks = quality.ticks;
+  for (const analyze::ModuleTime& module : quality.modules)
+    cpu += module.self[kCpu], unnamed += module.unnamed_ns;
+  const auto text = [&](const char* label, std::string words) {
+    view.facts.push_back({"", label, Unit::kText, view.own(std::move(words))});
+  };
+  const auto value = [&](const char* id, Unit unit, Cell cell) {
+    view.facts.push_back({id, "", unit, cell});
+  };
+  text("Whole stacks", fmt::format("{:.2f}%, {} of {} samples", 100 * quality.whole_share(),
+                                   quality.whole_samples, quality.samples));
+  text("Named", fmt::format("{:.2f}% of the time in code is in functions with a name",
+                            100 * (1 - share(unnamed, cpu))));
+  text("Lost", fmt::format("{} samples", profile.lost_samples));
+  if (kernel_ticks != 0) {
+    text("Ticks",
+         fmt::format("{} signals for {} timer expirations: the others came merged, and their time is counted",
+                     kernel_ticks, kernel_ticks + quality.overruns));
+    text("Handler", fmt::format("{:.1f} us a tick, {:.2f}% of the CPU time",
+                                double(quality.handler.count) / 1e3 / double(kernel_ticks),
+                                100 * share(quality.handler.count,
+                                            (profile.sampled + profile.residual + profile.unsampled).count)));
+  }
+  value("samples", Unit::kCount, quality.samples);
+  value("whole_samples", Unit::kCount, quality.whole_samples);
+  value("whole_stack_share", Unit::kShare, quality.whole_share());
+  value("named_share", Unit::kShare, 1 - share(unnamed, cpu));
+  value("lost", Unit::kCount, profile.lost_samples);
+  value("ticks", Unit::kCount, quality.ticks);
+  value("overruns", Unit::kCount, quality.overruns);
+  value("handler_ns", Unit::kTime, quality.handler.count);
+  value("threads_not_sampled", Unit::kCount, uint64_t(quality.unsampled_threads.size()));
+  value("damages", Unit::kCount, uint64_t(profile.damages.size()));
+}
+
+}  // namespace
+
+Made make_quality(const Source& source, const Request& request, analyze::Selection selection) {
+  const analyze::Quality quality = analyze::quality(source.profile, source.symbols, selection);
+  View view;
+  add_facts(view, source.profile, quality);
+  view.tables.push_back(stopped_table(source, quality, request));
+  view.tables.push_back(module_table(source, quality, request, view));
+  note_unsampled(source.profile, quality, view);
+  if (source.profile.sample_count == 0) return view;  // why_empty() says the rest, as under every view
+  for (CounterSentence& sentence : counter_sentences(source.profile))
+    view.notes.push_back(std::move(sentence.text));
+  note_damages(source.profile, view);
+  if (!source.profile.session.finished) {
+    view.notes.push_back(
+        "The recorder did not see the end of the run: its CPU time is the last that each thread noted.");
+  }
+  return view;
+}
+
+}  // namespace varve::view
