@@ -54,14 +54,26 @@ bool read_chunk_header(const File& file, uint64_t offset, ChunkHeader& header) {
   return file.read(offset, bytes_of(header)) == sizeof header;
 }
 
-/// The first page from `offset` on that begins a chunk of a known type, else the end of the file.
-uint64_t find_next_chunk(const File& file, uint64_t offset) {
-  for (; offset + sizeof(ChunkHeader) <= file.size(); offset += kPageSize) {
+/// The first page in [offset, end) that begins a chunk of a known type, else `end`.
+uint64_t find_chunk(const File& file, uint64_t offset, uint64_t end) {
+  for (; offset < end && offset + sizeof(ChunkHeader) <= file.size(); offset += kPageSize) {
     ChunkHeader header;
     if (!read_chunk_header(file, offset, header)) break;
-    if (can_step(header) && known_type(header.type)) return offset;
+    bool fits = header.used <= header.capacity - sizeof header;
+    if (can_step(header) && known_type(header.type) && fits) return offset;
   }
-  return file.size();
+  return end;
+}
+
+/// Where the next chunk begins. Pages that a chunk has not used are empty; a chunk header in them says that
+/// its capacity is wrong.
+uint64_t step(const File& file, const std::string& name, const Chunk& chunk, std::vector<Damage>& damages) {
+  uint64_t used = (sizeof chunk.header + chunk.readable + kPageSize - 1) / kPageSize * kPageSize;
+  uint64_t end = chunk.offset + chunk.header.capacity;
+  uint64_t next = find_chunk(file, chunk.offset + used, end);
+  if (next != end)
+    damages.push_back(chunk_damage(name, chunk, "has the wrong size: another begins within it", 0));
+  return next;
 }
 
 Chunk make_chunk(const ChunkHeader& header, uint64_t offset, uint32_t number, uint64_t file_size) {
@@ -134,7 +146,7 @@ std::vector<Chunk> list_chunks(const File& file, const std::string& name, const 
       continue;
     }
     if (!can_step(header)) {
-      uint64_t next = find_next_chunk(file, offset + kPageSize);
+      uint64_t next = find_chunk(file, offset + kPageSize, file.size());
       damages.push_back(
           {name, fmt::format("has no chunk where one must begin, at byte {}", offset), next - offset});
       offset = next;
@@ -143,8 +155,10 @@ std::vector<Chunk> list_chunks(const File& file, const std::string& name, const 
     Chunk chunk = make_chunk(header, offset, number++, file.size());
     report_short_chunk(name, chunk, damages);
     if (can_use(chunk, name, file_header, damages)) chunks.push_back(chunk);
-    offset += header.capacity;
+    offset = step(file, name, chunk, damages);
   }
+  if (offset < file.size())
+    damages.push_back({name, "ends inside the header of a chunk", file.size() - offset});
   if (number == 0) damages.push_back({name, "holds no chunk", 0});
   return chunks;
 }

@@ -99,6 +99,7 @@ tl::expected<std::unique_ptr<DirectorySource>, std::string> DirectorySource::mak
     return source;
   }
   if (errno != ENOTDIR) return error(std::strerror(errno));
+  source->whole_ = false;
   size_t slash = path.rfind('/');
   source->directory_ = slash == std::string::npos ? "." : path.substr(0, slash + 1);
   source->names_ = {slash == std::string::npos ? path : path.substr(slash + 1)};

@@ -33,6 +33,8 @@ class FileSource {
   virtual ~FileSource() = default;
   /// Names of the files of the profile, sorted.
   virtual std::vector<std::string> names() const = 0;
+  /// Whether all of a profile should be there, so that a missing file is damage.
+  virtual bool whole() const { return true; }
   /// The error is a sentence's end: "cannot be opened: Permission denied".
   virtual tl::expected<std::unique_ptr<File>, std::string> open(const std::string& name) const = 0;
 };
@@ -43,10 +45,12 @@ class DirectorySource : public FileSource {
   /// The error is a whole sentence.
   static tl::expected<std::unique_ptr<DirectorySource>, std::string> make(const std::string& path);
   std::vector<std::string> names() const override { return names_; }
+  bool whole() const override { return whole_; }
   tl::expected<std::unique_ptr<File>, std::string> open(const std::string& name) const override;
 
  private:
   std::string directory_;
+  bool whole_ = true;
   std::vector<std::string> names_;
 };
 

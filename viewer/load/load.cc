@@ -88,15 +88,17 @@ void Loader::read_agent_files() {
 
 /// False where there is none, or none that can be read: the agents' files are shown all the same.
 bool Loader::read_session() {
-  const auto names = source_.names();
-  auto session = read_session_file(source_, profile_.damages);
-  if (session) {
-    profile_.session = std::move(session->session);
-    return true;
+  bool there = std::ranges::count(source_.names(), format::kSessionFile) > 0;
+  if (!there) {
+    if (source_.whole()) profile_.damages.push_back({format::kSessionFile, "is missing", 0});
+    return false;
   }
-  bool single_file = names.size() == 1 && names.front().ends_with(format::kAgentSuffix);
-  if (!single_file) profile_.damages.push_back({format::kSessionFile, session.error(), 0});
-  return false;
+  auto session = read_session_file(source_, profile_.damages);
+  if (session)
+    profile_.session = std::move(session->session);
+  else
+    profile_.damages.push_back({format::kSessionFile, session.error(), 0});
+  return session.has_value();
 }
 
 std::string Loader::first_refusal() const {

@@ -42,7 +42,8 @@ bool SampleDecoder::enter(const SampleSource& from, DecodedChunk& out, const Chu
 }
 
 void SampleDecoder::decode_records(const Chunk& chunk, ByteView records, DecodedChunk& out) {
-  stack_.clear();
+  clear_stack();
+  changed_frames_ = 0;
   time_ns_ = chunk.header.first_time_ns;
   out.runs.push_back({chunk.header.thread, 0});
   out.samples.reserve(records.size() / 40);
@@ -58,7 +59,7 @@ void SampleDecoder::decode_records(const Chunk& chunk, ByteView records, Decoded
         decode_sample(record, out);
       } else if (kind == RecordKind::kThreadSwitch) {
         out.runs.push_back({record.read<format::ThreadSwitchRecord>().thread, uint32_t(out.samples.size())});
-        stack_.clear();
+        clear_stack();
       }
     }
   } catch (const ParseError& error) {
@@ -90,26 +91,50 @@ void SampleDecoder::decode_frames(ByteView& record, DecodedSample& sample, Decod
   if (fresh > record.size() || shared + fresh > format::kMaxStackDepth)
     throw ParseError("has a stack too deep to be true");
   uint64_t address = shared < stack_.size() ? stack_[shared] : shared ? stack_[shared - 1] : 0;
-  stack_.resize(shared);
   size_t first_frame = out.frames.size();
   try {
+    keep_frames(shared, sample, out);
     for (uint64_t i = 0; i < fresh; ++i) {
       address += uint64_t(record.read_signed_varint());
-      stack_.push_back(address);
-      out.frames.push_back(site_at(address, sample.time_ns, out));
+      push_frame(address, sample.time_ns, out);
     }
   } catch (const ParseError&) {
     out.frames.resize(first_frame);
     throw;
   }
-  sample.shared = uint16_t(shared);
-  sample.fresh = uint16_t(fresh);
+  sample.fresh = uint16_t(out.frames.size() - first_frame);
 }
 
-uint32_t SampleDecoder::site_at(uint64_t address, uint64_t time_ns, DecodedChunk& out) {
+/// Cuts the stack to the frames that the sample shares with the one before. Where modules came or went in
+/// between, equal addresses may mean other code: those frames count as fresh ones.
+void SampleDecoder::keep_frames(size_t shared, DecodedSample& sample, DecodedChunk& out) {
+  size_t kept = shared;
+  while (kept > 0 && until_[kept - 1] <= sample.time_ns) --kept;
+  sample.shared = uint16_t(kept);
+  stack_.resize(shared);
+  until_.resize(kept);
+  if (kept == shared) return;
+  // Each module may be changed for another once; a file in which most samples see a change is made up, and
+  // dear.
+  changed_frames_ += shared - kept;
+  if (changed_frames_ > kMostChangedFrames) throw ParseError("changes its modules too often to be true");
+  std::vector<uint64_t> again(stack_.begin() + ptrdiff_t(kept), stack_.end());
+  stack_.resize(kept);
+  for (uint64_t address : again) push_frame(address, sample.time_ns, out);
+}
+
+void SampleDecoder::push_frame(uint64_t address, uint64_t time_ns, DecodedChunk& out) {
+  const CachedSite& found = site_at(address, time_ns, out);
+  stack_.push_back(address);
+  until_.push_back(until_.empty() ? found.until : std::min(until_.back(), found.until));
+  out.frames.push_back(found.site);
+}
+
+const SampleDecoder::CachedSite& SampleDecoder::site_at(uint64_t address, uint64_t time_ns,
+                                                        DecodedChunk& out) {
   CachedSite& cached = cache_[spread(address) >> (64 - kCacheBits)];
   bool same = cached.address == address && cached.epoch == epoch_;
-  if (same && cached.from <= time_ns && time_ns < cached.until) return cached.site;
+  if (same && cached.from <= time_ns && time_ns < cached.until) return cached;
   auto hit = index_->find(address, time_ns);
   CodeSite site{address, CodeSite::kAnonymous, process_};
   if (hit.mapping != MappingIndex::kNone) {
@@ -120,7 +145,7 @@ uint32_t SampleDecoder::site_at(uint64_t address, uint64_t time_ns, DecodedChunk
   uint32_t number = site_table_.intern(sites_, site);
   if (sites_.size() > known) out.new_sites.push_back(site);
   cached = {address, hit.from, hit.until, number, epoch_};
-  return number;
+  return cached;
 }
 
 }  // namespace varve::load

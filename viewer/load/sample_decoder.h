@@ -76,12 +76,16 @@ class SampleDecoder {
   };
   /// 2 MB: as many as a large program has call sites that occur. A miss costs five times a hit.
   static constexpr unsigned kCacheBits = 16;
+  static constexpr size_t kMostChangedFrames = 1 << 22;  // in a chunk
 
   bool enter(const SampleSource& from, DecodedChunk& out, const Chunk& chunk);
   void decode_records(const Chunk& chunk, ByteView records, DecodedChunk& out);
   void decode_sample(ByteView record, DecodedChunk& out);
   void decode_frames(ByteView& record, DecodedSample& sample, DecodedChunk& out);
-  uint32_t site_at(uint64_t address, uint64_t time_ns, DecodedChunk& out);
+  void clear_stack() { stack_.clear(), until_.clear(); }
+  void keep_frames(size_t shared, DecodedSample& sample, DecodedChunk& out);
+  void push_frame(uint64_t address, uint64_t time_ns, DecodedChunk& out);
+  const CachedSite& site_at(uint64_t address, uint64_t time_ns, DecodedChunk& out);
 
   const unsigned decoder_;
   const std::span<const Mapping> mappings_;
@@ -99,7 +103,10 @@ class SampleDecoder {
   std::vector<CodeSite> sites_;  // by this decoder's numbers
   std::vector<uint8_t> buffer_;
   std::vector<uint64_t> stack_;  // addresses of the last stack, from the root
+  std::vector<uint64_t>
+      until_;  // beside it: when this frame or one nearer to the root begins to mean another module
   uint64_t time_ns_ = 0;
+  size_t changed_frames_ = 0;  // of this chunk, that were looked up again
 };
 
 }  // namespace varve::load

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT
+// Damaged profiles: files cut at every length, every byte changed, chunks and headers that lie. What is left
+// is shown and what is missing is said. Context: tests.
+#include <criterion/criterion.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "test/unit/profile_builder.h"
+
+using namespace varve;
+using namespace varve::test;
+
+namespace {
+
+constexpr const char* kAgent = "host-100-0.agent";
+
+ProfileBuilder small_profile(bool seal) {
+  ProfileBuilder builder;
+  builder.seal = seal;
+  builder.sample_chunk_bytes = 200;
+  size_t process = builder.add_process(100);
+  builder.add_thread(process, 100);
+  builder.add_thread(process, 101);
+  builder.add_module(process, {.path = "/bin/a", .start = 0x1000, .end = 0x2000, .build_id = {1, 2}});
+  for (uint64_t i = 0; i < 60; ++i)
+    builder.add_sample(process, uint32_t(i % 2), {0x1000, 0x1100 + i % 5, 0x1200 + i});
+  builder.add_exit(100, 400'000'000, 200'000'000);
+  builder.close_accounts();
+  return builder;
+}
+
+tl::expected<load::Profile, std::string> load_files(const Files& files) {
+  return load::load(load::MemorySource(files), "built");
+}
+
+bool says(const load::Profile& profile, const std::string& text) {
+  for (const auto& damage : profile.damages)
+    if ((damage.file + " " + damage.sentence).find(text) != std::string::npos) return true;
+  return false;
+}
+
+uint64_t sum_of_rows(const load::Profile& profile) {
+  uint64_t sum = 0;
+  for (uint64_t weight : profile.samples.weight_ns) sum += weight;
+  return sum;
+}
+
+size_t chunk_offset(const std::vector<uint8_t>& file, format::ChunkType type) {
+  for (size_t offset = format::kPageSize; offset < file.size();) {
+    format::ChunkHeader header;
+    std::memcpy(&header, file.data() + offset, sizeof header);
+    if (header.type == uint32_t(type)) return offset;
+    offset += header.capacity;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Test(load_damage, cut_at_every_length) {
+  for (bool seal : {true, false}) {
+    Files files = small_profile(seal).files();
+    auto whole = files[kAgent];
+    uint64_t samples = UINT64_MAX, threads = UINT64_MAX;
+    // From the end: nothing may grow as the file shrinks. In the zeros at a chunk's end a step of 7 is
+    // enough.
+    for (size_t length = whole.size(); length > 0;
+         length -= length > 64 && whole[length - 1] == 0 && whole[length - 64] == 0 ? 7 : 1) {
+      files[kAgent].assign(whole.begin(), whole.begin() + ptrdiff_t(length));
+      auto profile = load_files(files);
+      cr_assert(profile.has_value(), "the session is still there");
+      cr_assert_leq(profile->sample_count, samples, "at %zu", length);
+      cr_assert_leq(profile->threads.size(), threads, "at %zu", length);
+      cr_assert(profile->sample_count == 60 || !profile->damages.empty() || profile->unsampled.count > 0,
+                "silent loss at %zu", length);
+      cr_assert_eq(sum_of_rows(*profile), 600'000'000, "at %zu", length);
+      samples = profile->sample_count;
+      threads = profile->threads.size();
+    }
+    cr_assert_eq(samples, 0);
+  }
+}
+
+Test(load_damage, every_byte_changed_is_noticed_or_harmless) {
+  Files files = small_profile(true).files();
+  const auto whole = files[kAgent];
+  auto good = load_files(files);
+  for (size_t at = 0; at < whole.size(); ++at) {
+    if (at > 64 && whole[at] == 0 && whole[at - 1] == 0 && at % 64 != 0) continue;  // few of the unused bytes
+    for (uint8_t flip : {0x01, 0x80, 0xff}) {
+      files[kAgent] = whole;
+      files[kAgent][at] ^= flip;
+      auto profile = load_files(files);
+      cr_assert(profile.has_value());
+      cr_assert_eq(sum_of_rows(*profile), (profile->sampled + profile->residual + profile->unsampled).count);
+      bool same = profile->samples.path == good->samples.path &&
+                  profile->samples.weight_ns == good->samples.weight_ns;
+      // Header fields outside the checksum (thread, first time, sealed flag) may only move rows, never change
+      // their sum.
+      cr_assert(same || !profile->damages.empty() || profile->sample_count == 60, "byte %zu", at);
+    }
+  }
+}
+
+Test(load_damage, records_of_a_sealed_chunk_are_protected) {
+  Files files = small_profile(true).files();
+  size_t offset = chunk_offset(files[kAgent], format::ChunkType::kSamples);
+  files[kAgent][offset + sizeof(format::ChunkHeader) + 5] ^= 1;
+  auto profile = load_files(files);
+  cr_assert(says(*profile, "(SAMP) fails its checksum"));
+  cr_assert_lt(profile->sample_count, 60);
+  cr_assert_eq(profile->damages.size(), 1);
+  cr_assert_eq(sum_of_rows(*profile), 600'000'000, "the time of the lost samples is still in the ledger");
+}
+
+Test(load_damage, an_unsealed_chunk_is_read_up_to_the_bad_record) {
+  Files files = small_profile(false).files();
+  size_t record = chunk_offset(files[kAgent], format::ChunkType::kSamples) + sizeof(format::ChunkHeader);
+  files[kAgent][record] = 1;  // size of the first record
+  files[kAgent][record + 1] = 0;
+  auto profile = load_files(files);
+  cr_assert(says(*profile, "has a record without a size"));
+  cr_assert_gt(profile->damages.front().bytes, 0);
+}
+
+Test(load_damage, a_chunk_without_a_header_is_searched_past) {
+  Files files = small_profile(true).files();
+  size_t offset = chunk_offset(files[kAgent], format::ChunkType::kModules);
+  std::memset(files[kAgent].data() + offset, 0xee, sizeof(format::ChunkHeader));
+  auto profile = load_files(files);
+  cr_assert(says(*profile, "has no chunk where one must begin"));
+  cr_assert_eq(profile->sample_count, 60);
+  cr_assert_eq(profile->threads.size(), 2);
+}
+
+Test(load_damage, unknown_chunks_and_records_of_a_newer_minor_version_are_skipped) {
+  Files files = small_profile(false).files();
+  auto& file = files[kAgent];
+  format::FileHeader header;
+  std::memcpy(&header, file.data(), sizeof header);
+  header.minor = 9;
+  header.checksum = format::header_checksum(header);
+  std::memcpy(file.data(), &header, sizeof header);
+  uint32_t type = format::fourcc("NEWS");
+  std::memcpy(file.data() + chunk_offset(file, format::ChunkType::kModules), &type, sizeof type);
+  size_t threads = chunk_offset(file, format::ChunkType::kThreads) + sizeof(format::ChunkHeader);
+  file[threads + offsetof(format::RecordHeader, kind)] = 200;
+  auto profile = load_files(files);
+  cr_assert_eq(profile->sample_count, 60);
+  cr_assert(says(*profile, "has samples of thread 0, which it does not describe"));
+  cr_assert(!says(*profile, "NEWS"));
+}
+
+Test(load_damage, refusals_are_one_sentence) {
+  Files good = small_profile(true).files();
+  auto refusal = [&](auto change, bool repair) {
+    Files files = good;
+    files.erase(format::kSessionFile);
+    format::FileHeader header;
+    std::memcpy(&header, files[kAgent].data(), sizeof header);
+    change(header);
+    if (repair) header.checksum = format::header_checksum(header);
+    std::memcpy(files[kAgent].data(), &header, sizeof header);
+    auto profile = load_files(files);
+    return profile ? std::string() : profile.error();
+  };
+  auto ends = [](const std::string& text, const char* end) { return text.ends_with(end); };
+  cr_assert(ends(refusal([](auto& h) { h.magic[0] = 'V'; }, true), "is not a file of a varve profile"));
+  cr_assert(ends(refusal([](auto& h) { h.major = 2; }, true),
+                 "has format version 2.0, and this varve reads version 1: use a newer varve"));
+  cr_assert(ends(refusal([](auto& h) { h.pid ^= 1; }, false), "is damaged: its header fails its checksum"));
+  cr_assert(ends(refusal([](auto& h) { h.byte_order = 0x0201; }, true),
+                 "was written with another byte order or is damaged in its header"));
+  cr_assert(
+      ends(refusal([](auto& h) { h.kind = 3; }, true), "holds another kind of data than its name says"));
+  cr_assert(load_files({{kAgent, {}}}).error().ends_with("is empty"));
+  cr_assert(load_files({{kAgent, {0x8b, 'V'}}}).error().ends_with("ends inside its header"));
+  cr_assert(load::load("/nonexistent/profile").error() ==
+            "cannot read the profile /nonexistent/profile: No such file or directory");
+}
+
+Test(load_damage, without_a_session_the_agents_are_shown) {
+  auto builder = small_profile(true);
+  builder.with_session = false;
+  auto profile = builder.load();
+  cr_assert_eq(profile.sample_count, 60);
+  cr_assert(profile.session.command == "/usr/bin/program");
+  cr_assert_eq(profile.kernel_cpu.count, 600'000'000);
+  cr_assert(says(profile, "session is missing"));
+  cr_assert_gt(profile.session.elapsed.count, 0);
+}
+
+Test(load_damage, a_stack_cannot_claim_more_than_its_record) {
+  Files files = small_profile(false).files();
+  auto& file = files[kAgent];
+  size_t record = chunk_offset(file, format::ChunkType::kSamples) + sizeof(format::ChunkHeader);
+  // time delta 0, weight of 4 bytes, shared, fresh: see the encoding of 10 ms
+  size_t shared = record + sizeof(format::RecordHeader) + 1 + 4;
+  cr_assert_eq(file[shared], 0);
+  cr_assert_eq(file[shared + 1], 3);
+  file[shared] = 9;
+  auto profile = load_files(files);
+  cr_assert(says(*profile, "has a stack that shares more than there is"));
+  file[shared] = 0;
+  file[shared + 1] = 100;
+  profile = load_files(files);
+  cr_assert(says(*profile, "has a stack too deep to be true"));
+}
+
+namespace {
+
+struct TemporaryDirectory {
+  std::filesystem::path path;
+  TemporaryDirectory() {
+    char name[] = "/tmp/varve-unit-XXXXXX";
+    path = mkdtemp(name);
+  }
+  ~TemporaryDirectory() { std::filesystem::remove_all(path); }
+};
+
+}  // namespace
+
+Test(load_directory, a_directory_and_a_single_file_are_read) {
+  TemporaryDirectory directory;
+  small_profile(true).write(directory.path);
+  auto profile = load::load(directory.path);
+  cr_assert(profile.has_value());
+  cr_assert_eq(profile->sample_count, 60);
+  auto single = load::load(directory.path / kAgent);
+  cr_assert(single.has_value());
+  cr_assert_eq(single->sample_count, 60);
+  cr_assert(single->damages.empty());
+  cr_assert(!load::load(directory.path / "nothing").has_value());
+}
+
+Test(load_directory, a_pipe_under_an_agents_name_does_not_block) {
+  TemporaryDirectory directory;
+  small_profile(true).write(directory.path);
+  cr_assert_eq(mkfifo((directory.path / "x-1-0.agent").c_str(), 0600), 0);
+  auto profile = load::load(directory.path);
+  cr_assert(profile.has_value());
+  cr_assert(says(*profile, "x-1-0.agent is not a regular file"));
+}
+
+Test(load_directory, the_newest_profile_is_found) {
+  TemporaryDirectory directory;
+  cr_assert(!load::find_newest_profile(directory.path).has_value());
+  uint64_t starts[] = {5, 9, 7};
+  for (int i = 0; i < 3; ++i) {
+    auto builder = small_profile(true);
+    builder.with_session = false;
+    builder.process(0).start_time_ns = starts[i];
+    auto path = directory.path / ("p" + std::to_string(i) + ".varve");
+    std::filesystem::create_directory(path);
+    builder.write(path);
+  }
+  std::filesystem::create_directory(directory.path / "other");
+  std::ofstream(directory.path / "other" / "session") << "not ours";
+  auto newest = load::find_newest_profile(directory.path);
+  cr_assert(newest.has_value());
+  cr_assert(*newest == (directory.path / "p1.varve").string());
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+// The ledger's arithmetic: start-up, residual, paused, lost and not sampled time, exec chains, and that rows
+// add up. Context: tests.
+#include <criterion/criterion.h>
+
+#include "test/unit/profile_builder.h"
+
+using namespace varve;
+using namespace varve::test;
+using load::SpecialSite;
+
+namespace {
+
+constexpr uint64_t kMs = 1'000'000;
+
+/// Sum of the rows whose leaf is the special site.
+uint64_t time_of(const load::Profile& profile, SpecialSite kind) {
+  uint64_t sum = 0;
+  for (size_t row = 0; row < profile.samples.size(); ++row) {
+    const auto& leaf = profile.paths[profile.samples.path[row].index()];
+    if (profile.samples.path[row].index() == 0) continue;
+    const auto& site = profile.sites[leaf.site.index()];
+    if (site.special() && site.kind() == kind && profile.samples.ticks[row] == 0)
+      sum += profile.samples.weight_ns[row];
+  }
+  return sum;
+}
+
+void expect_balance(const load::Profile& profile) {
+  uint64_t sum = 0;
+  for (uint64_t weight : profile.samples.weight_ns) sum += weight;
+  cr_assert_eq(sum, (profile.sampled + profile.residual + profile.unsampled).count);
+  cr_assert_geq(sum, profile.kernel_cpu.count);
+}
+
+/// A process with one thread, 20 ms sampled.
+size_t add_simple(ProfileBuilder& builder, int32_t pid, uint32_t image = 0) {
+  size_t process = builder.add_process(pid, "/bin/a", image);
+  builder.add_thread(process, pid);
+  builder.add_module(process, {.path = "/bin/a", .start = 0x1000, .end = 0x2000, .bias = 0x1000});
+  builder.add_sample(process, 0, {0x1010});
+  builder.add_sample(process, 0, {0x1020});
+  return process;
+}
+
+}  // namespace
+
+Test(load_ledger, parts_of_one_thread) {
+  ProfileBuilder builder;
+  size_t process = add_simple(builder, 1);
+  auto& built = builder.process(process);
+  auto& thread = built.threads[0];
+  built.record.start_cpu_ns = thread.start_cpu_ns = 3 * kMs;
+  thread.paused_ns = 5 * kMs;
+  thread.last_cpu_ns = (3 + 20 + 5 + 7) * kMs;  // 7 ms in samples that were lost
+  thread.end_cpu_ns = thread.last_cpu_ns + 2 * kMs;
+  builder.add_exit(1, 40 * kMs, 1 * kMs);
+  auto profile = builder.load();
+  cr_assert_eq(profile.sampled.count, 20 * kMs);
+  cr_assert_eq(time_of(profile, SpecialSite::kStartUp), 3 * kMs);
+  cr_assert_eq(time_of(profile, SpecialSite::kPaused), 5 * kMs);
+  cr_assert_eq(time_of(profile, SpecialSite::kLost), 7 * kMs);
+  cr_assert_eq(time_of(profile, SpecialSite::kResidual), 2 * kMs);
+  cr_assert_eq(time_of(profile, SpecialSite::kNotSampled), (41 - 37) * kMs);
+  cr_assert_eq(profile.threads[0].residual.count, 2 * kMs);
+  cr_assert_eq(profile.residual.count, 5 * kMs);
+  cr_assert_eq(profile.unsampled.count, (5 + 7 + 4) * kMs);
+  expect_balance(profile);
+}
+
+Test(load_ledger, clocks_ahead_of_the_kernel_are_the_total) {
+  ProfileBuilder builder;
+  add_simple(builder, 1);
+  builder.close_accounts();
+  builder.add_exit(1, 12 * kMs, 0);
+  auto profile = builder.load();
+  cr_assert_eq(profile.kernel_cpu.count, 12 * kMs);
+  cr_assert_eq(profile.sampled.count, 20 * kMs);
+  cr_assert_eq(profile.unsampled.count, 0);
+  expect_balance(profile);
+}
+
+Test(load_ledger, exec_chain_counts_each_time_once) {
+  ProfileBuilder builder;
+  // A process that execs twice; its clock goes on: 20 ms, 4 ms of exec and start-up, 20 ms, 6 ms, 20 ms.
+  uint64_t clock = 0;
+  for (uint32_t image = 0; image < 3; ++image) {
+    size_t process = add_simple(builder, 50, image);
+    auto& built = builder.process(process);
+    clock += (image == 0 ? 0 : image == 1 ? 4 : 6) * kMs;
+    built.record.start_cpu_ns = built.threads[0].start_cpu_ns = clock;
+    built.threads[0].last_cpu_ns = built.threads[0].end_cpu_ns = clock += 20 * kMs;
+    built.record.end_cpu_ns = clock;
+    built.record.end_kind = uint32_t(image < 2 ? format::ImageEnd::kExec : format::ImageEnd::kExit);
+  }
+  auto profile = builder.load();
+  cr_assert_eq(profile.processes.size(), 3);
+  cr_assert_eq(profile.kernel_cpu.count, 70 * kMs, "without exits: the last image's process clock");
+  cr_assert_eq(profile.sampled.count, 60 * kMs);
+  cr_assert_eq(time_of(profile, SpecialSite::kStartUp), 10 * kMs);
+  cr_assert_eq(profile.unsampled.count, 0);
+  expect_balance(profile);
+}
+
+Test(load_ledger, a_pid_used_again_is_another_process) {
+  ProfileBuilder builder;
+  for (uint32_t image = 0; image < 2; ++image) {
+    size_t process = add_simple(builder, 50, image);
+    auto& built = builder.process(process);
+    built.record.start_cpu_ns = built.threads[0].start_cpu_ns = 2 * kMs;
+    built.threads[0].last_cpu_ns = built.threads[0].end_cpu_ns = built.record.end_cpu_ns = 22 * kMs;
+    built.record.end_kind = uint32_t(image == 0 ? format::ImageEnd::kExit : format::ImageEnd::kUnknown);
+  }
+  auto profile = builder.load();
+  cr_assert_eq(time_of(profile, SpecialSite::kStartUp), 4 * kMs);
+  cr_assert_eq(profile.kernel_cpu.count, 44 * kMs);
+  expect_balance(profile);
+}
+
+Test(load_ledger, a_killed_process_has_its_last_tick) {
+  ProfileBuilder builder;
+  size_t process = add_simple(builder, 1);
+  builder.process(process).threads[0].last_cpu_ns = 20 * kMs;  // no end
+  auto profile = builder.load();
+  cr_assert_eq(profile.residual.count, 0);
+  cr_assert_eq(profile.kernel_cpu.count, 20 * kMs);
+  cr_assert(profile.processes[0].end == format::ImageEnd::kUnknown);
+  expect_balance(profile);
+}
+
+Test(load_ledger, residual_time_stands_below_the_start_routine) {
+  ProfileBuilder builder;
+  size_t process = builder.add_process(1);
+  builder.add_thread(process, 1);
+  builder.add_module(process, {.path = "/bin/a", .start = 0x1000, .end = 0x2000, .bias = 0x1000});
+  for (int32_t tid = 2; tid < 12; ++tid) {
+    uint32_t thread = builder.add_thread(process, tid);
+    builder.process(process).threads[thread].start_routine = 0x1400;
+    builder.process(process).threads[thread].end_cpu_ns = 3 * kMs;  // too short for a tick
+  }
+  auto profile = builder.load();
+  cr_assert_eq(profile.sample_count, 0);
+  cr_assert_eq(profile.residual.count, 30 * kMs);
+  size_t rows = 0;
+  for (size_t row = 0; row < profile.samples.size(); ++row) {
+    const auto& leaf = profile.paths[profile.samples.path[row].index()];
+    cr_assert(profile.sites[leaf.site.index()].special());
+    const auto& above = profile.paths[leaf.parent.index()];
+    cr_assert_eq(profile.sites[above.site.index()].vaddr.value, 0x400);
+    cr_assert(above.parent.index() == 0);
+    ++rows;
+  }
+  cr_assert_eq(rows, 10);
+  expect_balance(profile);
+}
+
+Test(load_ledger, impossible_times_do_not_wrap) {
+  ProfileBuilder builder;
+  size_t process = add_simple(builder, 1);
+  builder.add_sample(process, 0, {0x1010}, UINT64_MAX - 5);
+  builder.add_sample(process, 0, {0x1010}, UINT64_MAX / 2);
+  auto& thread = builder.process(process).threads[0];
+  thread.end_cpu_ns = UINT64_MAX;
+  thread.paused_ns = UINT64_MAX;
+  builder.process(process).record.start_cpu_ns = UINT64_MAX;
+  builder.add_exit(1, UINT64_MAX, UINT64_MAX);
+  auto profile = builder.load();
+  cr_assert_leq((profile.sampled + profile.residual + profile.unsampled).count, uint64_t(INT64_MAX));
+  expect_balance(profile);
+}
+
+Test(load_modules, another_module_at_the_same_address) {
+  ProfileBuilder builder;
+  size_t process = builder.add_process(1);
+  builder.add_thread(process, 1);
+  builder.add_module(process, {.path = "/lib/a.so",
+                               .start = 0x5000,
+                               .end = 0x6000,
+                               .bias = 0x5000,
+                               .load_time_ns = 0,
+                               .unload_time_ns = 100});
+  builder.add_module(process, {.path = "/lib/b.so",
+                               .start = 0x4000,
+                               .end = 0x8000,
+                               .bias = 0x4000,
+                               .load_time_ns = 100,
+                               .unload_time_ns = 200});
+  builder.add_module(
+      process, {.path = "/lib/a.so", .start = 0x5000, .end = 0x6000, .bias = 0x5000, .load_time_ns = 300});
+  for (uint64_t time : {10, 99, 100, 150, 200, 250, 300, 400})
+    builder.add_sample(process, 0, {0x5123}, 1, time);
+  builder.close_accounts();
+  auto profile = builder.load();
+  std::string seen;
+  for (size_t row = 0; row < 8; ++row) {
+    const auto& site = profile.sites[profile.paths[profile.samples.path[row].index()].site.index()];
+    const auto& module = profile.modules[site.module.index()];
+    seen += module.anonymous ? '-' : module.path[5];
+    cr_assert_eq(site.vaddr.value, module.anonymous ? 0x5123 : module.path[5] == 'a' ? 0x123 : 0x1123);
+  }
+  cr_assert_str_eq(seen.c_str(), "aabb--aa");
+}
+
+Test(load_modules, of_two_that_claim_an_address_the_one_unloaded_first_is_meant) {
+  ProfileBuilder builder;
+  size_t process = builder.add_process(1);
+  builder.add_thread(process, 1);
+  builder.add_module(process, {.path = "/lib/b.so", .start = 0x5000, .end = 0x6000, .load_time_ns = 0});
+  builder.add_module(
+      process,
+      {.path = "/lib/a.so", .start = 0x5000, .end = 0x6000, .load_time_ns = 0, .unload_time_ns = 100});
+  for (uint64_t time : {10, 99, 100, 150}) builder.add_sample(process, 0, {0x5123}, 1, time);
+  builder.close_accounts();
+  auto profile = builder.load();
+  std::string seen;
+  for (size_t row = 0; row < 4; ++row)
+    seen += profile
+                .modules[profile.sites[profile.paths[profile.samples.path[row].index()].site.index()]
+                             .module.index()]
+                .path[5];
+  cr_assert_str_eq(seen.c_str(), "aabb");
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// The agent's own file and sample writers, read back by the loader: several threads of a process in turn,
+// segments handed from one thread to the next, stacks of all depths. Context: tests.
+#include <criterion/criterion.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <random>
+
+#include "agent/signal/process_file.h"
+#include "agent/signal/sample_writer.h"
+#include "viewer/load/load.h"
+
+using namespace varve;
+
+namespace {
+
+constexpr uint32_t kMaxDepth = 64;
+
+struct Written {
+  std::vector<uint64_t> stack;  // the leaf first
+  uint64_t time_ns, weight_ns;
+  format::StackEnd end;
+};
+
+format::FileHeader header() {
+  format::FileHeader header{};
+  std::memcpy(header.magic, format::kMagic, sizeof header.magic);
+  header.major = format::kMajor;
+  header.byte_order = format::kByteOrder;
+  header.kind = uint16_t(format::FileKind::kAgent);
+  header.pid = 7;
+  header.checksum = format::header_checksum(header);
+  return header;
+}
+
+/// Addresses of a path, the leaf first.
+std::vector<uint64_t> stack_of(const load::Profile& profile, PathId path) {
+  std::vector<uint64_t> stack;
+  for (; path.index() != 0; path = profile.paths[path.index()].parent) {
+    const auto& site = profile.sites[profile.paths[path.index()].site.index()];
+    if (!site.special()) stack.push_back(site.vaddr.value);
+  }
+  return stack;
+}
+
+class Recording {
+ public:
+  explicit Recording(const std::string& path) : file_(std::make_unique<agent::ProcessFile>()) {
+    cr_assert_eq(file_->open(path.c_str(), header(), 64 * 1024), 0);
+  }
+
+  void add_thread() {
+    frames_.push_back(std::make_unique<uint64_t[]>(2 * kMaxDepth));
+    writers_.emplace_back().bind(frames_.back().get(), kMaxDepth, uint32_t(writers_.size() - 1));
+    written_.emplace_back();
+  }
+
+  void sample(size_t thread, Written sample) {
+    if (!writers_[thread].has_segment() && spare_.chunk)
+      writers_[thread].give_segment(std::exchange(spare_, {}));
+    std::ranges::copy(sample.stack, writers_[thread].scratch());
+    cr_assert(writers_[thread].write(*file_, sample.time_ns,
+                                     {.weight_ns = sample.weight_ns, .end = sample.end},
+                                     uint32_t(sample.stack.size())));
+    written_[thread].push_back(std::move(sample));
+  }
+
+  void end_thread(size_t thread) {
+    if (writers_[thread].has_segment()) spare_ = writers_[thread].take_segment();
+  }
+
+  const std::vector<std::vector<Written>>& written() const { return written_; }
+
+ private:
+  std::unique_ptr<agent::ProcessFile> file_;
+  std::vector<std::unique_ptr<uint64_t[]>> frames_;
+  std::vector<agent::SampleWriter> writers_;
+  std::vector<std::vector<Written>> written_;
+  agent::Segment spare_;
+};
+
+}  // namespace
+
+Test(load_writer, samples_of_the_agents_writer_read_back_equal) {
+  char directory[] = "/tmp/varve-unit-XXXXXX";
+  cr_assert(mkdtemp(directory));
+  Recording recording(std::string(directory) + "/host-7-0.agent");
+  std::mt19937_64 random(41);
+  std::vector<uint64_t> stack;
+  uint64_t time = 1'000'000;
+  for (size_t thread = 0; thread < 30; ++thread) {
+    recording.add_thread();
+    for (int i = 0; i < 400; ++i) {
+      size_t leave = std::min<size_t>(stack.size(), random() % 8);
+      stack.erase(stack.begin(), stack.begin() + ptrdiff_t(leave));
+      for (size_t enter = random() % 8; enter > 0 && stack.size() < kMaxDepth; --enter)
+        stack.insert(stack.begin(), 0x400000 + random() % 0x10000);
+      auto end = format::StackEnd(random() % 5 ? 0 : random() % uint64_t(format::StackEnd::kCount));
+      recording.sample(random() % 3 ? thread : random() % (thread + 1) / 2 * 2,
+                       {stack, time += random() % 1000, random() % 20'000'000, end});
+    }
+    if (thread % 2) recording.end_thread(thread);
+  }
+  auto profile = load::load(directory);
+  cr_assert(profile.has_value());
+  std::vector<size_t> next(recording.written().size());
+  for (size_t row = 0; row < profile->samples.size(); ++row) {
+    if (profile->samples.ticks[row] == 0) continue;
+    // Without thread records the loader numbers threads as it meets them; the tid is not known, the order of
+    // rows is.
+    bool found = false;
+    for (size_t thread = 0; thread < next.size() && !found; ++thread) {
+      if (next[thread] >= recording.written()[thread].size()) continue;
+      const Written& expected = recording.written()[thread][next[thread]];
+      found = expected.time_ns == profile->samples.time_ns[row] &&
+              expected.weight_ns == profile->samples.weight_ns[row] &&
+              expected.stack == stack_of(*profile, profile->samples.path[row]);
+      next[thread] += found;
+    }
+    cr_assert(found, "row %zu", row);
+  }
+  for (size_t thread = 0; thread < next.size(); ++thread)
+    cr_assert_eq(next[thread], recording.written()[thread].size());
+  std::filesystem::remove_all(directory);
+}
