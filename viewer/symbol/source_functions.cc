@@ -33,6 +33,19 @@ std::string linkage_name(Dwarf_Die* die) {
   return {};
 }
 
+/// File of the declaration. Not dwarf_decl_file(): it aborts on split DWARF (elfutils 0.188).
+std::string declaration_file(Dwarf_Die* die) {
+  Dwarf_Attribute attribute;
+  Dwarf_Word index = 0;
+  Dwarf_Die unit;
+  Dwarf_Files* files = nullptr;
+  size_t count = 0;
+  bool known = dwarf_formudata(dwarf_attr_integrate(die, DW_AT_decl_file, &attribute), &index) == 0 &&
+               dwarf_cu_die(attribute.cu, &unit, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr) &&
+               dwarf_getsrcfiles(&unit, &files, &count) == 0 && index < count;
+  return known ? text(dwarf_filesrc(files, index, nullptr, nullptr)) : std::string();
+}
+
 bool is_mangled(std::string_view name) {
   return name.starts_with("_Z") || name.starts_with("_R") || name.starts_with("_D");
 }
@@ -83,7 +96,7 @@ uint32_t SourceFunctions::of(Dwarf_Die die) {
   // C functions renamed by their authors ("__GI___libc_malloc"): the symbol table has the name that callers
   // use.
   if (!is_mangled(function.linkage)) function.linkage.clear();
-  function.file = text(dwarf_decl_file(&instance));
+  function.file = declaration_file(&instance);
   int line = 0;
   if (dwarf_decl_line(&instance, &line) == 0 && line > 0) function.line = uint32_t(line);
   bool needs_scope = function.linkage.empty() && has_namespaces(&instance);

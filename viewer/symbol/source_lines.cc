@@ -79,6 +79,22 @@ class Reader {
     bool known = false;
   };
 
+  /// A row of a line table.
+  struct Row {
+    Dwarf_Addr address = 0;
+    bool ends = false;
+    int line = 0;
+    const char* file = nullptr;
+
+    explicit Row(Dwarf_Line* row) {
+      dwarf_lineaddr(row, &address);
+      dwarf_lineendsequence(row, &ends);
+      dwarf_lineno(row, &line);
+      file = dwarf_linesrc(row, nullptr, nullptr);
+    }
+    bool same_line(const Row& other) const { return line == other.line && file == other.file; }
+  };
+
   bool spend() { return budget_ && --budget_; }
 
   template <typename Use>
@@ -124,12 +140,45 @@ class Reader {
     if (missing) walk(unit.tree, 0, true);
   }
 
+  /// The row that covers the address. Not dwarf_getsrc_die(): where the linker dropped a section, its empty
+  /// sequence can stand at the address of another function, and would win there.
   Line line_at(Dwarf_Die& unit, uint64_t vaddr) {
-    Dwarf_Line* line = dwarf_getsrc_die(&unit, vaddr);
-    const char* file = line ? dwarf_linesrc(line, nullptr, nullptr) : nullptr;
-    int number = 0;
-    if (!file || dwarf_lineno(line, &number) != 0) return {};
-    return {files_.intern(file), number > 0 ? uint32_t(number) : 0, true};
+    Dwarf_Lines* rows = nullptr;
+    size_t count = 0;
+    if (dwarf_getsrclines(&unit, &rows, &count) != 0) return {};
+    size_t end = rows_up_to(rows, count, vaddr);
+    if (end == 0) return {};
+    Row last(dwarf_onesrcline(rows, end - 1));
+    if (last.ends) return {};
+    size_t begin = end;
+    std::vector<Row> ends;
+    for (; begin > 0; --begin) {
+      Row row(dwarf_onesrcline(rows, begin - 1));
+      if (row.address != last.address || !spend()) break;
+      if (row.ends) ends.push_back(row);
+    }
+    for (size_t i = end; i > begin && !ends.empty(); --i) {
+      Row row(dwarf_onesrcline(rows, i - 1));
+      bool empty =
+          std::any_of(ends.begin(), ends.end(), [&](const Row& other) { return other.same_line(row); });
+      if (row.ends || empty) continue;
+      last = row;
+      break;
+    }
+    if (!last.file) return {};
+    return {files_.intern(last.file), last.line > 0 ? uint32_t(last.line) : 0, true};
+  }
+
+  static size_t rows_up_to(Dwarf_Lines* rows, size_t count, uint64_t vaddr) {
+    size_t low = 0;
+    while (low < count) {
+      size_t middle = low + (count - low) / 2;
+      if (Row(dwarf_onesrcline(rows, middle)).address <= vaddr)
+        low = middle + 1;
+      else
+        count = middle;
+    }
+    return low;
   }
 
   void walk(Dwarf_Die parent, unsigned depth, bool everywhere) {
