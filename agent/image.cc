@@ -4,6 +4,7 @@
 #include "agent/image.h"
 
 #include <link.h>
+#include <sys/auxv.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -128,7 +129,9 @@ bool begin_file(uint64_t start_cpu_ns) {
   uint64_t now = monotonic_ns();
   agent_state.pid = int32_t(raw_syscall(__NR_getpid));
   if (!create_file(now) || !write_process_chunk(now, start_cpu_ns)) return false;
-  agent_state.modules.start(agent_state.file, *agent_state.counters, executable, now);
+  ModuleLog::Program program{executable, reinterpret_cast<const Elf64_Phdr*>(getauxval(AT_PHDR)),
+                             uint32_t(getauxval(AT_PHNUM))};
+  agent_state.modules.start(agent_state.file, *agent_state.counters, program, now);
   return true;
 }
 

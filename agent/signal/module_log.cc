@@ -21,22 +21,12 @@ const link_map* tombstone() { return reinterpret_cast<const link_map*>(uintptr_t
 uint32_t slot_of(const link_map* map) { return uint32_t(uintptr_t(map) >> 4) * 0x9E3779B1u >> 21; }
 static_assert(1u << (32 - 21) == 2048, "slot_of() yields an index below ModuleLog::kSlots");
 
-/// The vDSO's link map has a file name, but there is no such file.
-const char* display_path(const link_map& map, const char* executable) {
-  if (!map.l_name || !*map.l_name) return executable;
-  return std::strcmp(map.l_name, "linux-vdso.so.1") ? map.l_name : "[vdso]";
-}
+bool is_program(const link_map& map) { return !map.l_name || !*map.l_name; }
 
-/// The headers stand at the start of the first mapping. Where they do not, the lookup's range must do.
-ElfImage describe(const dl_find_object& found) {
-  ElfImage image;
-  uint32_t headers = 0;
-  auto begin = uint64_t(found.dlfo_map_start), end = uint64_t(found.dlfo_map_end);
-  uint64_t bias = found.dlfo_link_map->l_addr;
-  if (const Elf64_Phdr* first = mapped_program_headers(found.dlfo_map_start, end - begin, headers))
-    read_program_headers(first, headers, bias, image);
-  if (!image.code_count) image = {begin, end, {{begin, end}}, 1, nullptr, 0};
-  return image;
+/// The vDSO's link map has a file name, but there is no such file.
+const char* display_path(const link_map& map, const char* program) {
+  if (is_program(map)) return program;
+  return std::strcmp(map.l_name, "linux-vdso.so.1") ? map.l_name : "[vdso]";
 }
 
 template <typename T>
@@ -49,10 +39,10 @@ constexpr uint32_t align8(uint32_t size) { return (size + 7) & ~7u; }
 
 }  // namespace
 
-void ModuleLog::start(ProcessFile& file, format::CountersRecord& counters, const char* executable, uint64_t time_ns) {
+void ModuleLog::start(ProcessFile& file, format::CountersRecord& counters, const Program& program, uint64_t time_ns) {
   file_ = &file;
   counters_ = &counters;
-  executable_ = executable;
+  program_ = program;
   start_time_ns_ = time_ns;
 }
 
@@ -77,6 +67,18 @@ void ModuleLog::note(const dl_find_object& found) {
   SpinGuard guard(lock_);
   if (!guard.owns()) return;  // seen again at the next miss
   if (!find(found.dlfo_link_map, uint64_t(found.dlfo_map_start))) add(found, monotonic_ns());
+}
+
+/// The headers of a library stand at the start of its mapping. Where they do not, the lookup's range must do.
+ElfImage ModuleLog::describe(const dl_find_object& found) const {
+  ElfImage image;
+  auto begin = uint64_t(found.dlfo_map_start), end = uint64_t(found.dlfo_map_end);
+  uint32_t count = program_.header_count;
+  const Elf64_Phdr* headers = program_.headers;
+  if (!is_program(*found.dlfo_link_map)) headers = mapped_program_headers(found.dlfo_map_start, end - begin, count);
+  if (headers) read_program_headers(headers, count, found.dlfo_link_map->l_addr, image);
+  if (!image.code_count) image = {begin, end, {{begin, end}}, 1, nullptr, 0};
+  return image;
 }
 
 /// Space for one record, in a new chunk if need be; null where there is none.
@@ -104,7 +106,7 @@ uint64_t ModuleLog::retire_overlapping(uint64_t start, uint64_t end, uint64_t ti
 
 void ModuleLog::add(const dl_find_object& found, uint64_t time_ns) {
   ElfImage image = describe(found);
-  const char* path = display_path(*found.dlfo_link_map, executable_);
+  const char* path = display_path(*found.dlfo_link_map, program_.path);
   auto path_size = uint32_t(strnlen(path, kMaxPath - 1)) + 1;
   uint32_t ranges_size = image.code_count * uint32_t(sizeof(CodeRange));
   uint32_t size = align8(uint32_t(sizeof(format::ModuleLoadRecord)) + ranges_size + image.build_id_size + path_size);

@@ -19,8 +19,16 @@ namespace varve::agent {
 
 class ModuleLog {
  public:
-  /// `counters` is where refused records are counted. `executable` is the path of the program itself (its link map has none).
-  void start(ProcessFile& file, format::CountersRecord& counters, const char* executable, uint64_t time_ns);
+  /// The program itself: its link map has no path, and its headers need not stand at the start of the mapping that a lookup
+  /// returns (a non-contiguous one is returned segment by segment), so both come from the auxiliary vector.
+  struct Program {
+    const char* path = "";
+    const Elf64_Phdr* headers = nullptr;
+    uint32_t header_count = 0;
+  };
+
+  /// `counters` is where refused records are counted.
+  void start(ProcessFile& file, format::CountersRecord& counters, const Program& program, uint64_t time_ns);
 
   /// After fork: begins again with nothing known.
   void reset();
@@ -41,6 +49,7 @@ class ModuleLog {
   };
   static constexpr uint32_t kSlots = 2048;  // a power of two; half full at the most
 
+  ElfImage describe(const dl_find_object& found) const;
   Known* find(const link_map* map, uint64_t start);
   void add(const dl_find_object& found, uint64_t time_ns);
   void remember(const link_map* map, const ElfImage& image, uint32_t module);
@@ -50,7 +59,7 @@ class ModuleLog {
 
   ProcessFile* file_ = nullptr;
   format::CountersRecord* counters_ = nullptr;
-  const char* executable_ = "";
+  Program program_;
   uint64_t start_time_ns_ = 0;
   SpinLock lock_;
   Chunk chunk_;
