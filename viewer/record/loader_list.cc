@@ -56,6 +56,8 @@ std::vector<std::string> loader_environment(const std::string& preload) {
   for (char** entry = environ; *entry; ++entry)
     if (!std::string_view(*entry).starts_with("LD_PRELOAD=")) environment.emplace_back(*entry);
   if (!preload.empty()) environment.push_back("LD_PRELOAD=" + preload);
+  // As ldd asks. The loader's option --list would end at the first library that is missing.
+  environment.push_back("LD_TRACE_LOADED_OBJECTS=1");
   return environment;
 }
 
@@ -118,7 +120,7 @@ std::optional<LoaderList> ask_loader(const std::string& interpreter, const std::
   int ends[2];
   if (!is_trusted(interpreter) || pipe2(ends, O_CLOEXEC) != 0) return {};
   std::string file = program.find('/') == std::string::npos ? "./" + program : program;
-  const char* argv[] = {interpreter.c_str(), "--list", file.c_str(), nullptr};
+  const char* argv[] = {interpreter.c_str(), file.c_str(), nullptr};
   std::vector<std::string> environment = loader_environment(preload);
   std::vector<char*> pointers;
   for (std::string& entry : environment) pointers.push_back(entry.data());

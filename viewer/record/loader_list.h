@@ -28,8 +28,8 @@ struct LoaderList {
   const Library* find(std::string_view prefix) const;
 };
 
-/// Runs `interpreter --list program` with LD_PRELOAD set to `preload`, for two seconds at most. Nothing: the
-/// loader is not one to trust, or it did not answer.
+/// Asks `interpreter` to list the libraries of `program` with LD_PRELOAD set to `preload`; waits two seconds
+/// at most. Nothing: the loader is not one to trust, or it did not answer.
 std::optional<LoaderList> ask_loader(const std::string& interpreter, const std::string& program,
                                      const std::string& preload);
 

@@ -220,7 +220,8 @@ Answer check_output_place(Subject& subject) {
   std::string folder = slash == std::string::npos ? "." : slash == 0 ? "/" : output.substr(0, slash);
   struct statvfs mount;
   constexpr uint64_t kLittle = 16 << 20;  // bytes; minutes of recording
-  if (statvfs(folder.c_str(), &mount) == 0 && uint64_t(mount.f_bavail) * mount.f_frsize < kLittle)
+  if (statvfs(folder.c_str(), &mount) == 0 && mount.f_blocks &&
+      uint64_t(mount.f_bavail) * mount.f_frsize < kLittle)
     return warning(fmt::format("the disk of '{}' is nearly full; recording ends when it is", folder),
                    "use -o DIR on another disk");
   return ok(output);

@@ -1,0 +1,55 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# In a terminal: ^C ends the command as it would without varve, and the profile is finished; ^Z stops both, as a job.
+. "$(dirname "$0")/common.inc"
+
+cat >drive.py <<'P'
+"""Runs a shell in a terminal of its own, types into it, prints what came back."""
+import os, pty, select, sys, time
+pid, terminal = pty.fork()
+if pid == 0:
+    os.environ["PS1"] = "$ "
+    os.execvp("bash", ["bash", "--norc", "--noprofile", "-i"])
+seen = b""
+def until(text, limit=15):
+    global seen
+    end = time.time() + limit
+    while text not in seen:
+        if time.time() > end or not select.select([terminal], [], [], 0.5)[0] and time.time() > end:
+            sys.stdout.write(seen.decode(errors="replace"))
+            sys.exit("no " + repr(text))
+        try:
+            if select.select([terminal], [], [], 0.1)[0]: seen += os.read(terminal, 65536)
+        except OSError:
+            break
+    seen = seen.split(text, 1)[-1]
+def type(text): os.write(terminal, text.encode())
+exec(open(sys.argv[1]).read())
+P
+
+cat >interrupt.py <<'P'
+type("VARVE record -o p sh -c 'echo sta''rted; while :; do :; done'\n".replace("VARVE", os.environ["VARVE"]))
+until(b"started")
+time.sleep(0.5)
+type("\x03")
+until(b"profile in p;")
+type("echo code=$?\n")
+until(b"code=130")
+type("exit\n")
+P
+VARVE=$VARVE python3 drive.py interrupt.py >out 2>err || fail "^C$(show)"
+
+cat >stop.py <<'P'
+type("VARVE record -q -o q sh -c 'echo sta''rted; for i in 1 2 3 4 5 6 7 8; do sleep 0.2; done; echo fini''shed; exit 5'\n".replace("VARVE", os.environ["VARVE"]))
+until(b"started")
+type("\x1a")
+until(b"Stopped")
+time.sleep(0.3)
+type("fg\n")
+until(b"finished")
+type("echo code=$?\n")
+until(b"code=5")
+type("exit\n")
+P
+VARVE=$VARVE python3 drive.py stop.py >out 2>err || fail "^Z$(show)"
+[ -s p/symbols ] || fail "the interrupted run was not finalized"

@@ -1,0 +1,48 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The command sees the descriptors, signal mask and dispositions that it would have without varve.
+. "$(dirname "$0")/common.inc"
+
+build inherited <<'C'
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(void) {
+  FILE* report = fopen("seen", "w");
+  for (int fd = 0; fd < 64; ++fd) {
+    char path[32], target[256];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(path, target, sizeof target - 1);
+    if (n > 0 && fd != fileno(report)) { target[n] = 0; fprintf(report, "%d\n", fd); }
+  }
+  fprintf(report, "next %d\n", fileno(report));
+  sigset_t mask;
+  sigprocmask(SIG_BLOCK, 0, &mask);
+  for (int i = 1; i < 65; ++i) {
+    struct sigaction action;
+    if (i == SIGPROF || sigaction(i, 0, &action) != 0) continue;
+    if (sigismember(&mask, i) == 1) fprintf(report, "blocked %d\n", i);
+    if (action.sa_handler == SIG_IGN) fprintf(report, "ignored %d\n", i);
+  }
+  return 0;
+}
+C
+same() {
+  "$@" ./inherited </dev/null >/dev/null 2>/dev/null
+  mv seen bare
+  "$@" "$VARVE" record -q -o "p$RANDOM" ./inherited </dev/null >/dev/null 2>/dev/null
+  diff bare seen >difference || fail "with $*: $(cat difference)"
+}
+same env
+same nohup
+same bash -c 'exec 5</dev/null 9>/dev/null; exec "$@"' -
+same bash -c 'trap "" INT QUIT; exec "$@"' -
+same bash -c 'exec <&- ; exec "$@"' -
+same bash -c 'exec 2>&- >&- <&-; exec "$@"' -
+same python3 -c '
+import os, signal, sys
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1, signal.SIGTERM, signal.SIGCHLD])
+os.execvp(sys.argv[1], sys.argv[1:])'

@@ -1,0 +1,41 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Processes that outlive the command: recorded to their end, or to the user's.
+. "$(dirname "$0")/common.inc"
+
+record -o p sh -c '(sleep 0.5; echo late >flag) & exit 4'
+expect_eq "exit code of the command" $code 4
+[ -e flag ] || fail "did not wait for the background process"
+expect_match err 'the command has ended, [0-9]+ of its processes go'
+[ "$(ls p/*.agent | wc -l)" -ge 2 ] || fail "the background process was not recorded"
+
+# A daemon forks twice and leaves its session.
+record -q -o d setsid --fork sh -c 'sleep 0.3; echo done >daemon-flag'
+[ -e daemon-flag ] || fail "did not wait for the daemon"
+
+# --no-follow: the command alone.
+start=$SECONDS
+record -q -o n --no-follow sh -c 'sleep 5 & exit 0'
+[ $((SECONDS - start)) -lt 4 ] || fail "--no-follow waited for a background process"
+expect_eq "agent files" "$(ls n/*.agent | wc -l)" 1
+
+# What cannot be recorded is not waited for.
+build static -static <<'C'
+#include <unistd.h>
+int main(void) { sleep(8); return 0; }
+C
+start=$SECONDS
+record -q -o s sh -c './static & exit 0'
+[ $((SECONDS - start)) -lt 6 ] || fail "waited for a process without the agent"
+
+# The user ends the recording; the daemon goes on.
+"$VARVE" record -o i sh -c 'sleep 20 & echo $! >pid; exit 6' 2>err &
+recorder=$!
+wait_for grep -q 'until the end or' err
+kill -TERM $recorder
+wait $recorder
+expect_eq "exit code after the interruption" $? 6
+expect_match err '1 process goes on'
+kill -0 "$(cat pid)" || fail "the daemon was ended"
+kill "$(cat pid)"
+grep -qa stop_reason i/session || fail "the session does not say why recording ended"

@@ -1,0 +1,43 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# --delay begins later, --duration ends earlier; the command notices neither.
+# alone
+. "$(dirname "$0")/common.inc"
+
+build spin <<'C'
+#include <stdlib.h>
+#include <time.h>
+int main(int argc, char** argv) {
+  struct timespec now;
+  do clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  while (now.tv_sec * 1000 + now.tv_nsec / 1000000 < (argc > 1 ? atoi(argv[1]) : 1000));
+  return 9;
+}
+C
+samples() { sed -n 's/^varve: \([0-9,]*\) samples\?,.*/\1/p' err | tr -d ,; }
+
+record -o whole ./spin 1500
+expect_eq "exit code" $code 9
+whole=$(samples)
+record -o late --delay 1s ./spin 1500
+expect_eq "exit code with --delay" $code 9
+[ "$(samples)" -lt "$whole" ] && [ "$(samples)" -gt 0 ] || fail "--delay: $(samples) of $whole samples$(show)"
+record -o early --duration 500ms ./spin 1500
+expect_eq "exit code with --duration" $code 9
+[ "$(samples)" -lt $((whole * 2 / 3)) ] && [ "$(samples)" -gt 0 ] || fail "--duration: $(samples) of $whole samples$(show)"
+
+record -o never --delay 20s ./spin 300
+expect_match err 'ended before --delay was over'
+for bad in "--interval 0" "--interval 999us" "--interval 2s" "--interval x" "--stack-depth 0" "--stack-depth 4097" \
+  "--delay -1" "--duration 1week" "--no-such-option"; do
+  # shellcheck disable=SC2086
+  record $bad true
+  expect_eq "exit code of $bad" $code 2
+  expect_one_line err
+done
+record
+expect_eq "exit code without a command" $code 2
+for interval in 1ms 1s 2500us; do
+  record -q -o "i$interval" --interval $interval true
+  expect_eq "exit code of --interval $interval" $code 0
+done
