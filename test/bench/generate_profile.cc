@@ -154,8 +154,9 @@ class Generator {
   void run() {
     if (mkdir(options_.directory.c_str(), 0777) != 0)
       fail("cannot create {}: {}", options_.directory, std::strerror(errno));
+    auto session = begin_session();
     write_agent_file();
-    write_session();
+    finish_session(session);
   }
 
  private:
@@ -179,6 +180,7 @@ class Generator {
     header.minor = format::kMinor;
     header.byte_order = format::kByteOrder;
     header.kind = uint16_t(format::FileKind::kAgent);
+    std::memcpy(header.session_id, session_header_.session_id, sizeof header.session_id);
     header.pid = 1000;
     header.ppid = 999;
     header.start_monotonic_ns = kStartNs;
@@ -277,27 +279,36 @@ class Generator {
       if (writer.has_segment()) agent::ProcessFile::seal(writer.take_segment().chunk);
   }
 
-  void write_session() {
+  record::SessionWriter begin_session() {
     int directory = open(options_.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     auto session = record::SessionWriter::create(directory, {.interval = {kIntervalNs}, .stack_depth = 1024});
     if (!session) fail("{}", session.error());
-    session->text(session_key::kCommand, "generate-profile");
-    session->text(session_key::kHost, "generated");
-    session->text(session_key::kProcessors, fmt::to_string(options_.threads));
-    session->text(session_key::kElapsedNs, fmt::to_string(end_ns() - kStartNs));
+    int file = openat(directory, format::kSessionFile, O_RDONLY | O_CLOEXEC);
+    if (read(file, &session_header_, sizeof session_header_) != sizeof session_header_)
+      fail("the session is gone");
+    close(file);
+    close(directory);
+    return std::move(*session);
+  }
+
+  void finish_session(record::SessionWriter& session) {
+    session.text(session_key::kCommand, "generate-profile");
+    session.text(session_key::kHost, "generated");
+    session.text(session_key::kProcessors, fmt::to_string(options_.threads));
+    session.text(session_key::kElapsedNs, fmt::to_string(end_ns() - kStartNs));
     format::ProcessExitRecord exit{};
     exit.pid = 1000;
     exit.user_ns = options_.samples * kIntervalNs;
     exit.time_ns = end_ns();
-    session->process_exit(exit);
-    session->text(session_key::kExitStatus, "0");
-    session->text(session_key::kFinished, "1");
-    session->seal();
-    close(directory);
+    session.process_exit(exit);
+    session.text(session_key::kExitStatus, "0");
+    session.text(session_key::kFinished, "1");
+    session.seal();
   }
 
   const Options& options_;
   std::vector<Module> modules_;
+  format::FileHeader session_header_{};
 };
 
 }  // namespace

@@ -82,6 +82,7 @@ std::vector<uint8_t> make_file(const uint8_t* data, size_t size, format::FileKin
   header.major = format::kMajor;
   header.byte_order = format::kByteOrder;
   header.kind = uint16_t(kind);
+  std::memset(header.session_id, 0, sizeof header.session_id);
   header.checksum = format::header_checksum(header);
   std::memcpy(file.data(), &header, sizeof header);
   return file;

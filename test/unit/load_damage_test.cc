@@ -127,6 +127,18 @@ Test(load_damage, an_unsealed_chunk_is_read_up_to_the_bad_record) {
   cr_assert_gt(profile->damages.front().bytes, 0);
 }
 
+Test(load_damage, a_chunk_with_the_wrong_size_hides_nothing) {
+  Files files = small_profile(true).files();
+  size_t offset = chunk_offset(files[kAgent], format::ChunkType::kProcess);
+  uint32_t capacity = 0x11000;
+  std::memcpy(files[kAgent].data() + offset + offsetof(format::ChunkHeader, capacity), &capacity,
+              sizeof capacity);
+  auto profile = load_files(files);
+  cr_assert(says(*profile, "has the wrong size: another begins within it"));
+  cr_assert_eq(profile->sample_count, 60);
+  cr_assert_eq(profile->threads.size(), 2);
+}
+
 Test(load_damage, a_chunk_without_a_header_is_searched_past) {
   Files files = small_profile(true).files();
   size_t offset = chunk_offset(files[kAgent], format::ChunkType::kModules);
@@ -181,6 +193,18 @@ Test(load_damage, refusals_are_one_sentence) {
   cr_assert(load_files({{kAgent, {0x8b, 'V'}}}).error().ends_with("ends inside its header"));
   cr_assert(load::load("/nonexistent/profile").error() ==
             "cannot read the profile /nonexistent/profile: No such file or directory");
+}
+
+Test(load_damage, a_file_of_another_run_is_left_out) {
+  Files files = small_profile(true).files();
+  format::FileHeader header;
+  std::memcpy(&header, files[kAgent].data(), sizeof header);
+  header.session_id[3] = 1;
+  header.checksum = format::header_checksum(header);
+  std::memcpy(files[kAgent].data(), &header, sizeof header);
+  auto profile = load_files(files);
+  cr_assert_eq(profile->sample_count, 0);
+  cr_assert(says(*profile, "host-100-0.agent belongs to another run"));
 }
 
 Test(load_damage, without_a_session_the_agents_are_shown) {

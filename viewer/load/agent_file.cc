@@ -117,6 +117,7 @@ tl::expected<AgentFile, std::string> read_agent_file(const FileSource& source, c
 
   AgentFile agent;
   agent.name = name;
+  std::ranges::copy(header->session_id, agent.session_id.begin());
   Process& process = agent.process;
   process.pid = header->pid;
   process.ppid = header->ppid;

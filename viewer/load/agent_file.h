@@ -26,6 +26,7 @@ struct AgentModule {
 
 struct AgentFile {
   std::string name;
+  SessionId session_id{};
   Process process;
   std::vector<AgentModule> modules;
   std::vector<format::ThreadRecord> threads;

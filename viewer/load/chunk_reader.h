@@ -5,6 +5,7 @@
 // thread.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,9 @@ namespace varve::load {
 /// Reads and checks the header of a file of the given kind. The error is a clause: "is not a file of a varve
 /// profile".
 tl::expected<format::FileHeader, std::string> read_file_header(const File& file, format::FileKind kind);
+
+/// The same in all files of a run.
+using SessionId = std::array<uint8_t, sizeof(format::FileHeader::session_id)>;
 
 /// One chunk of a file, its header as it was when it was listed.
 struct Chunk {

@@ -47,6 +47,7 @@ class Loader {
  private:
   void read_agent_files();
   bool read_session();
+  void drop_strangers(const SessionId& id);
   std::string first_refusal() const;
   void add_process(ProcessId id);
   void add_mapping(ProcessId process, AgentModule& module);
@@ -94,11 +95,22 @@ bool Loader::read_session() {
     return false;
   }
   auto session = read_session_file(source_, profile_.damages);
-  if (session)
-    profile_.session = std::move(session->session);
-  else
+  if (!session) {
     profile_.damages.push_back({format::kSessionFile, session.error(), 0});
-  return session.has_value();
+    return false;
+  }
+  profile_.session = std::move(session->session);
+  drop_strangers(session->id);
+  return true;
+}
+
+/// Files of another run must not be added to this one's ledger.
+void Loader::drop_strangers(const SessionId& id) {
+  std::erase_if(agents_, [&](const AgentFile& agent) {
+    if (agent.session_id == id) return false;
+    profile_.damages.push_back({agent.name, "belongs to another run", agent.process.file_bytes});
+    return true;
+  });
 }
 
 std::string Loader::first_refusal() const {

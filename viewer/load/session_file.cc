@@ -3,6 +3,7 @@
 // Context: viewer.
 #include "viewer/load/session_file.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -98,6 +99,7 @@ tl::expected<SessionFile, std::string> read_session_file(const FileSource& sourc
   if (!header) return tl::unexpected(header.error());
 
   SessionFile result;
+  std::ranges::copy(header->session_id, result.id.begin());
   result.session.start_time = {header->start_monotonic_ns};
   result.session.start_realtime = {header->start_realtime_ns};
   auto use = [&](RecordHeader record_header, ByteView record) {

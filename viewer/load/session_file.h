@@ -13,6 +13,7 @@
 namespace varve::load {
 
 struct SessionFile {
+  SessionId id{};
   Session session;
   std::vector<format::ProcessExitRecord> exits;
 };
