@@ -17,6 +17,7 @@ enum class SymbolChunk : uint32_t {
   kFunctions = fourcc("FUNC"),               // SymbolFunctionRow
   kSites = fourcc("SITE"),                   // SymbolSiteRow, those of module 0 first
   kFrames = fourcc("FRAM"),                  // SymbolFrameRow, those of site 0 first
+  kEnd = fourcc("SEND"),                     // empty: the file is whole
 };
 
 inline constexpr uint32_t kNoRow = UINT32_MAX;

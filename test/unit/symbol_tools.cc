@@ -73,7 +73,8 @@ std::string function_of(const symbol::SymbolTable& table, uint32_t site) {
 uint64_t address_of(const std::string& file, const std::string& symbol) {
   std::istringstream lines(shell(fmt::format("nm '{}'", file)));
   for (std::string line; std::getline(lines, line);)
-    if (line.size() > 19 && line.substr(19) == symbol) return std::stoull(line.substr(0, 16), nullptr, 16);
+    if (line.size() > 19 && line[0] != ' ' && line.substr(19) == symbol)
+      return std::stoull(line.substr(0, 16), nullptr, 16);
   cr_assert(false, "no symbol %s in %s", symbol.c_str(), file.c_str());
   return 0;
 }

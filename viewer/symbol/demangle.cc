@@ -108,6 +108,7 @@ class Shortener {
     if (!tail.empty()) end += std::min(tail.find_first_of("(<"), tail.size());
     out_ += rest_.substr(0, end);
     rest_.remove_prefix(end);
+    if (rest_.starts_with(" <")) rest_.remove_prefix(1);  // "operator<< <int>"
     return true;
   }
 

@@ -26,6 +26,7 @@ class Decoded {
     ByteView view(bytes);
     check_header(view.take(format::kPageSize).read<format::FileHeader>(), session);
     while (!view.empty()) read_chunk(view);
+    require(whole_, "was not finished");
     check_rows();
   }
 
@@ -38,6 +39,8 @@ class Decoded {
   std::vector<uint64_t> first_site;   // of each module, and the end
 
  private:
+  bool whole_ = false;
+
   static void check_header(const format::FileHeader& header, const SessionId& session) {
     require(std::equal(std::begin(format::kMagic), std::end(format::kMagic), header.magic),
             "is no varve file");
@@ -68,6 +71,9 @@ class Decoded {
         return read_rows(content, sites);
       case format::SymbolChunk::kFrames:
         return read_rows(content, frames);
+      case format::SymbolChunk::kEnd:
+        whole_ = true;
+        return;
     }
     // A chunk of a later version: nothing here depends on it.
   }

@@ -121,6 +121,7 @@ class Encoder {
     out.rows(format::SymbolChunk::kFunctions, functions_);
     out.rows(format::SymbolChunk::kSites, sites_);
     out.rows(format::SymbolChunk::kFrames, frames_);
+    out.chunk(format::SymbolChunk::kEnd, {});
     return out.take();
   }
 
