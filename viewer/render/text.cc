@@ -49,7 +49,6 @@ std::string wrapped(std::string_view sentence, const TextStyle& style) {
 std::string tables_text(const view::View& view, const TextStyle& style) {
   std::string out;
   for (const view::Table& table : view.tables) {
-    if (!table.in_text) continue;
     if (table.rows.empty() && table.empty.empty()) continue;
     if (!out.empty()) out += "\n";
     if (!table.title.empty()) out += wrapped(table.title, style);

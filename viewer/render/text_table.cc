@@ -129,17 +129,18 @@ class Layout {
     }
   }
 
-  /// Names in full where they fit, else in their short form, else that elided.
+  /// Where the width is limited all names of a column take their short form, so that rows read alike, and are
+  /// elided if that is still too long.
   void fit() {
-    for (size_t j = 0; limited() && j < shown_.size(); ++j) {
+    for (size_t j = 0; (limited() || table_.narrow_names) && j < shown_.size(); ++j) {
       Shown& shown = shown_[j];
       if (!shown.left) continue;
       const int narrow = table_.columns[shown.column].narrow;
       size_t widest = shown.title.size();
       for (size_t i = 0; i < shown.texts.size(); ++i) {
         const size_t taken = j == last_ && !lines_.empty() ? display_width(lines_[i]) : 0;
-        const size_t limit = j == last_ ? room() - std::min(room() - 1, taken) : most(j);
-        if (display_width(shown.texts[i]) > limit && narrow >= 0) {
+        const size_t limit = j != last_ || !limited() ? most(j) : room() - std::min(room() - 1, taken);
+        if (narrow >= 0) {
           const auto* name = std::get_if<std::string_view>(&table_.row(i)[size_t(narrow)]);
           if (name != nullptr) shown.texts[i] = escape(*name, style_.charset);
         }

@@ -138,7 +138,7 @@ void note_damages(const load::Profile& profile, View& view) {
 }
 
 void add_facts(View& view, const load::Profile& profile, const analyze::Quality& quality) {
-  uint64_t cpu = 0, unnamed = 0, kernel_ticks = quality.ticks;
+  uint64_t cpu = 0, unnamed = 0;
   for (const analyze::ModuleTime& module : quality.modules)
     cpu += module.self[kCpu], unnamed += module.unnamed_ns;
   const auto text = [&](const char* label, std::string words) {
@@ -152,14 +152,17 @@ void add_facts(View& view, const load::Profile& profile, const analyze::Quality&
   text("Named", fmt::format("{:.2f}% of the time in code is in functions with a name",
                             100 * (1 - share(unnamed, cpu))));
   text("Lost", fmt::format("{} samples", profile.lost_samples));
-  if (kernel_ticks != 0) {
-    text("Ticks",
-         fmt::format("{} signals for {} timer expirations: the others came merged, and their time is counted",
-                     kernel_ticks, kernel_ticks + quality.overruns));
+  if (quality.ticks != 0) {
+    std::string ticks = fmt::format("{} signals", quality.ticks);
+    if (quality.overruns != 0) {
+      ticks += fmt::format(" for {} expirations of timers: some came merged, with all of their time",
+                           quality.ticks + quality.overruns);
+    }
+    text("Ticks", ticks);
+    const Nanos all = profile.sampled + profile.residual + profile.unsampled;
     text("Handler", fmt::format("{:.1f} us a tick, {:.2f}% of the CPU time",
-                                double(quality.handler.count) / 1e3 / double(kernel_ticks),
-                                100 * share(quality.handler.count,
-                                            (profile.sampled + profile.residual + profile.unsampled).count)));
+                                double(quality.handler.count) / 1e3 / double(quality.ticks),
+                                100 * share(quality.handler.count, all.count)));
   }
   value("samples", Unit::kCount, quality.samples);
   value("whole_samples", Unit::kCount, quality.whole_samples);

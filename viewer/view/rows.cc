@@ -38,7 +38,7 @@ FunctionCells function_cells(const Source& source, FunctionId function) {
 
 std::string cut_label(size_t rows, bool by_limit, const Request& request) {
   const char* noun = rows == 1 ? "row" : "rows";
-  if (by_limit) return fmt::format("[{} {} below --limit {}]", rows, noun, request.limit);
+  if (by_limit) return fmt::format("[{} {} below the first {}]", rows, noun, request.limit);
   return fmt::format("[{} {} below {}%]", rows, noun, request.min_share * 100);
 }
 

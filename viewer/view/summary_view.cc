@@ -164,6 +164,7 @@ Made make_summary(const Source& source, const Request& request, analyze::Selecti
   if (!view) return view;
   view->csv_is_facts = true;
   view->ledger = facts.ledger;
+  view->tables.front().narrow_names = true;
   view->tables.front().title = "Hotspots: functions by the time spent in themselves";
   add_facts(*view, source, quality);
   view->next = next_commands(request, quality);

@@ -60,7 +60,7 @@ struct Table {
   std::vector<Column> columns;
   std::vector<Row> rows;
   std::vector<Cell> cells;  // row after row
-  bool in_text = true;
+  bool narrow_names = false;  // short forms in text of any width
 
   std::span<const Cell> row(size_t index) const {
     return {cells.data() + index * columns.size(), columns.size()};
