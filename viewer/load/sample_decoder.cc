@@ -28,8 +28,7 @@ bool SampleDecoder::enter(const SampleSource& from, DecodedChunk& out, const Chu
   file_ = from.file;
   process_ = from.process;
   index_ = std::make_unique<MappingIndex>(mappings_, from.first_mapping, from.end_mapping);
-  cache_.resize(size_t{1} << kCacheBits);
-  ++epoch_;
+  forget_cached();
   open_file_.reset();
   auto opened = source_.open(file_->name);
   if (!opened) {
@@ -126,15 +125,34 @@ void SampleDecoder::keep_frames(size_t shared, DecodedSample& sample, DecodedChu
 void SampleDecoder::push_frame(uint64_t address, uint64_t time_ns, DecodedChunk& out) {
   const CachedSite& found = site_at(address, time_ns, out);
   stack_.push_back(address);
-  until_.push_back(until_.empty() ? found.until : std::min(until_.back(), found.until));
+  uint64_t until = window_of(found).until;
+  until_.push_back(until_.empty() ? until : std::min(until_.back(), until));
   out.frames.push_back(found.site);
+}
+
+/// Makes every slot stale without touching it: small files come by the thousand.
+void SampleDecoder::forget_cached() {
+  bool out_of_numbers = first_window_ > UINT32_MAX - 2 * kMostWindows;
+  if (cache_.empty() || out_of_numbers) cache_.assign(size_t{1} << kCacheBits, {});
+  first_window_ = out_of_numbers ? 1 : first_window_ + uint32_t(windows_.size());
+  windows_.clear();
+}
+
+/// Neighbouring lookups mostly have the same window; a window may be listed twice.
+uint32_t SampleDecoder::number_window(Window window) {
+  if (windows_.empty() || (windows_.front() != window && windows_.back() != window))
+    windows_.push_back(window);
+  return first_window_ + uint32_t(windows_.front() == window ? 0 : windows_.size() - 1);
 }
 
 const SampleDecoder::CachedSite& SampleDecoder::site_at(uint64_t address, uint64_t time_ns,
                                                         DecodedChunk& out) {
   CachedSite& cached = cache_[spread(address) >> (64 - kCacheBits)];
-  bool same = cached.address == address && cached.epoch == epoch_;
-  if (same && cached.from <= time_ns && time_ns < cached.until) return cached;
+  if (cached.address == address && cached.window >= first_window_) {
+    const Window& window = window_of(cached);
+    if (window.from <= time_ns && time_ns < window.until) return cached;
+  }
+  if (windows_.size() >= kMostWindows) forget_cached();
   auto hit = index_->find(address, time_ns);
   CodeSite site{address, CodeSite::kAnonymous, process_};
   if (hit.mapping != MappingIndex::kNone) {
@@ -144,7 +162,7 @@ const SampleDecoder::CachedSite& SampleDecoder::site_at(uint64_t address, uint64
   size_t known = sites_.size();
   uint32_t number = site_table_.intern(sites_, site);
   if (sites_.size() > known) out.new_sites.push_back(site);
-  cached = {address, hit.from, hit.until, number, epoch_};
+  cached = {address, number, number_window({hit.from, hit.until})};
   return cached;
 }
 

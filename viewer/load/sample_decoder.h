@@ -68,14 +68,20 @@ class SampleDecoder {
   DecodedChunk decode(const SampleSource& from, const Chunk& chunk);
 
  private:
+  /// Times for which an answer holds. Nearly all answers of a file share one, so the cache holds their
+  /// number.
+  struct Window {
+    uint64_t from, until;
+    bool operator==(const Window&) const = default;
+  };
   struct CachedSite {
     uint64_t address = 0;
-    uint64_t from = 1, until = 0;  // times for which it holds
     uint32_t site = 0;
-    uint32_t epoch = 0;  // of the file it holds for: so a new file need not clear the cache
+    uint32_t window = 0;  // number; below first_window_: of a file before this one
   };
-  /// 2 MB: as many as a large program has call sites that occur. A miss costs five times a hit.
+  /// 1 MB: as many slots as a large program has call sites that occur. A miss costs five times a hit.
   static constexpr unsigned kCacheBits = 16;
+  static constexpr size_t kMostWindows = 1 << 16;
   static constexpr size_t kMostChangedFrames = 1 << 22;  // in a chunk
 
   bool enter(const SampleSource& from, DecodedChunk& out, const Chunk& chunk);
@@ -85,7 +91,10 @@ class SampleDecoder {
   void clear_stack() { stack_.clear(), until_.clear(); }
   void keep_frames(size_t shared, DecodedSample& sample, DecodedChunk& out);
   void push_frame(uint64_t address, uint64_t time_ns, DecodedChunk& out);
+  void forget_cached();
+  uint32_t number_window(Window window);
   const CachedSite& site_at(uint64_t address, uint64_t time_ns, DecodedChunk& out);
+  const Window& window_of(const CachedSite& cached) const { return windows_[cached.window - first_window_]; }
 
   const unsigned decoder_;
   const std::span<const Mapping> mappings_;
@@ -94,10 +103,11 @@ class SampleDecoder {
   // Of the file the last chunk was from.
   const AgentFile* file_ = nullptr;
   uint32_t process_ = 0;
-  uint32_t epoch_ = 0;
   std::unique_ptr<File> open_file_;
   std::unique_ptr<MappingIndex> index_;
   std::vector<CachedSite> cache_;  // by address, direct-mapped
+  std::vector<Window> windows_;    // their numbers begin with first_window_
+  uint32_t first_window_ = 1;
 
   InternTable<CodeSite> site_table_;
   std::vector<CodeSite> sites_;  // by this decoder's numbers
