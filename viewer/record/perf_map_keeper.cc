@@ -45,7 +45,7 @@ pid_t pid_of(std::string_view process) {
 
 /// The number by which this process knows the one that calls itself `pid`; 0 if it is gone.
 pid_t global_pid(pid_t pid) {
-  if (own_pid(pid) == pid) return pid;
+  if (own_pid(pid) == pid && is_descendant(pid)) return pid;
   for (pid_t candidate : descendants())
     if (own_pid(candidate) == pid) return candidate;
   return 0;

@@ -56,6 +56,17 @@ std::vector<pid_t> descendants() {
   return list;
 }
 
+bool is_descendant(pid_t process) {
+  constexpr int kDeepest = 1000;
+  for (int level = 0; process > 1 && level < kDeepest; ++level) {
+    std::string parent = proc_value(fmt::format("/proc/{}/status", process), "PPid").value_or("");
+    process = 0;
+    std::from_chars(parent.data(), parent.data() + parent.size(), process);
+    if (process == getpid()) return true;
+  }
+  return false;
+}
+
 bool is_followed(pid_t process) {
   std::unique_ptr<FILE, int (*)(FILE*)> maps(fopen(fmt::format("/proc/{}/maps", process).c_str(), "re"),
                                              fclose);

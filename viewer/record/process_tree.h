@@ -12,6 +12,9 @@ namespace varve::record {
 /// All living descendants, zombies included, parents before children. At most 100,000.
 std::vector<pid_t> descendants();
 
+/// Whether this process is among the parents of `process`.
+bool is_descendant(pid_t process);
+
 /// Whether the agent is mapped into the process: it is being recorded.
 bool is_followed(pid_t process);
 

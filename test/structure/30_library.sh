@@ -1,0 +1,26 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# libvarve.so as a guest: it exports the interposed functions and no other name, needs only the C library, is bound before
+# the first tick, has no path of its own and no thread-local storage but one pointer.
+. "$(dirname "$0")/common.inc"
+
+library=$BUILD/libvarve.so
+[ -f "$library" ] || fail "$library is not built"
+nm -D --defined-only "$library" | awk '$2 != "A" {print $3}' | sed 's/@.*//' | sort -u >"$work/exported"
+sed -n '/global:/,/local:/p' agent/exports.map | sed 's/global:\|local:.*//; s/#.*//' | tr ';' '\n' | tr -d ' \t' | sed '/^$/d' |
+  sort -u >"$work/listed"
+diff "$work/listed" "$work/exported" >"$work/difference" || fail "exported names differ from agent/exports.map: $(cat "$work/difference")"
+
+readelf -dW "$library" >"$work/dynamic"
+sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' "$work/dynamic" | sort >"$work/needed"
+sed 's/#.*//; s/[[:space:]]*$//; /^$/d' test/structure/NEEDED | sort >"$work/allowed"
+comm -23 "$work/needed" "$work/allowed" >"$work/more"
+[ ! -s "$work/more" ] || fail "the agent needs $(tr '\n' ' ' <"$work/more")"
+grep -qE 'BIND_NOW|FLAGS_1.*NOW' "$work/dynamic" || fail "not bound at load (-z now)"
+grep -q NODELETE "$work/dynamic" || fail "may be unloaded (-z nodelete)"
+! grep -qE 'RPATH|RUNPATH' "$work/dynamic" || fail "has a search path of its own"
+! grep -q TEXTREL "$work/dynamic" || fail "has text relocations"
+tls=$(readelf -lW "$library" | awk '$1 == "TLS" {print strtonum($6)}')
+[ "${tls:-0}" -le 8 ] || fail "has $tls bytes of thread-local storage, more than one pointer"
+! readelf -rW "$library" | grep -qE 'TLSDESC|DTPMOD|DTPOFF' || fail "reaches thread-local storage by a call"
+! readelf -lW "$library" | grep -qE 'GNU_STACK.*RWE' || fail "wants an executable stack"

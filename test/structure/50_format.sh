@@ -1,0 +1,15 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Sources are as clang-format makes them, and begin with their licence and what they are.
+. "$(dirname "$0")/common.inc"
+
+find agent common viewer test -name '*.cc' -o -name '*.h' | sort >"$work/files"
+${CLANG_FORMAT:-clang-format} --version >/dev/null || fail "no clang-format"
+xargs ${CLANG_FORMAT:-clang-format} --dry-run -Werror <"$work/files" >"$work/log" 2>&1 ||
+  fail "run make format; $(grep -c 'error:' "$work/log") places: $(grep 'error:' "$work/log" | cut -d: -f1 | sort -u | head -20 | tr '\n' ' ')"
+bad=
+while IFS= read -r file; do
+  [ "$(head -1 "$file")" = "// SPDX-License-Identifier: MIT" ] || bad="$bad $file"
+  sed -n 2p "$file" | grep -q '^// ' || bad="$bad $file"
+done <"$work/files"
+[ -z "$bad" ] || fail "without licence or first paragraph:$bad"
