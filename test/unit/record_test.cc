@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: MIT
+// Unit tests of viewer/record: the parts that can be looked at without running a command.
+// Context: test.
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "common/session_keys.h"
+#include "viewer/load/load.h"
+#include "viewer/record/closing_line.h"
+#include "viewer/record/elf_facts.h"
+#include "viewer/record/host_facts.h"
+#include "viewer/record/launcher.h"
+#include "viewer/record/loader_list.h"
+#include "viewer/record/process_tree.h"
+#include "viewer/record/program_search.h"
+#include "viewer/record/session_writer.h"
+#include "viewer/record/trim.h"
+
+using namespace varve;
+using namespace varve::record;
+
+namespace {
+
+/// A directory that goes away with the test.
+struct Scratch {
+  std::string path;
+  int descriptor = -1;
+
+  Scratch() {
+    char name[] = "/tmp/varve-unit.XXXXXX";
+    path = mkdtemp(name);
+    descriptor = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  }
+  ~Scratch() {
+    close(descriptor);
+    std::filesystem::remove_all(path);
+  }
+  void write(const std::string& name, const std::string& text) const {
+    std::filesystem::create_directories(std::filesystem::path(path + "/" + name).parent_path());
+    std::ofstream(path + "/" + name) << text;
+  }
+};
+
+void expect_text(const std::string& actual, const std::string& expected) {
+  cr_expect(actual == expected, "'%s' is not '%s'", actual.c_str(), expected.c_str());
+}
+
+}  // namespace
+
+Test(record, words_are_quoted_for_a_shell) {
+  expect_text(shell_quoted("plain-1.2/x=y"), "plain-1.2/x=y");
+  expect_text(shell_quoted(""), "''");
+  expect_text(shell_quoted("two words"), "'two words'");
+  expect_text(shell_quoted("it's"), "'it'\\''s'");
+  expect_text(shell_quoted("$(rm)"), "'$(rm)'");
+  expect_text(shell_quoted(std::vector<std::string>{"a", "b c"}), "a 'b c'");
+}
+
+Test(record, the_tightest_cgroup_limit_counts) {
+  Scratch root;
+  root.write("proc/self/cgroup", "0::/outer/inner\n");
+  cr_expect(!cgroup_cpu_max(root.path));
+  root.write("sys/fs/cgroup/outer/inner/cpu.max", "max 100000\n");
+  cr_expect(!cgroup_cpu_max(root.path));
+  root.write("sys/fs/cgroup/outer/cpu.max", "150000 100000\n");
+  expect_text(cgroup_cpu_max(root.path).value_or(""), "150000 100000");
+  root.write("sys/fs/cgroup/outer/inner/cpu.max", "50000 100000\n");
+  expect_text(cgroup_cpu_max(root.path).value_or(""), "50000 100000");
+  root.write("sys/fs/cgroup/outer/inner/cpu.max", "rubbish\n");
+  expect_text(cgroup_cpu_max(root.path).value_or(""), "150000 100000");
+}
+
+Test(record, cgroups_of_version_1_count_too) {
+  Scratch root;
+  root.write("proc/self/cgroup", "5:memory:/m\n4:cpu,cpuacct:/job\n");
+  root.write("sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_quota_us", "-1\n");
+  root.write("sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_period_us", "100000\n");
+  cr_expect(!cgroup_cpu_max(root.path));
+  root.write("sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_quota_us", "25000\n");
+  expect_text(cgroup_cpu_max(root.path).value_or(""), "25000 100000");
+}
+
+Test(record, shebang_lines_are_read_as_the_kernel_does) {
+  cr_expect(shebang_words("#!/bin/sh\nexit").size() == 1);
+  std::vector<std::string> words = shebang_words("#! \t/usr/bin/env  -S a b  \nx");
+  cr_assert(words.size() == 2);
+  expect_text(words[0], "/usr/bin/env");
+  expect_text(words[1], "-S a b");
+  cr_expect(shebang_words("#!\n").empty());
+  cr_expect(shebang_words("").empty());
+  cr_expect(shebang_words("#").empty());
+  cr_expect(shebang_words("echo\n").empty());
+  expect_text(shebang_words("#!/x")[0], "/x");
+}
+
+Test(record, env_names_its_command) {
+  bool clears = false;
+  expect_text(env_command("python3", clears), "python3");
+  expect_text(env_command("python3 -u", clears), "python3 -u");
+  expect_text(env_command("-S python3 -u", clears), "python3");
+  expect_text(env_command("-SA=1 B=2 node --x", clears), "node");
+  expect_text(env_command("-S -u HOME sh", clears), "sh");
+  expect_text(env_command("-S", clears), "");
+  cr_expect(!clears);
+  expect_text(env_command("-S -i sh", clears), "sh");
+  cr_expect(clears);
+}
+
+Test(record, the_loaders_answer_is_understood) {
+  LoaderList list = parse_loader_list(
+      "./a: /lib/libc.so.6: version `GLIBC_2.99' not found (required by ./a)\n"
+      "ERROR: ld.so: object '/x.so' from LD_PRELOAD cannot be preloaded (cannot open shared object file): "
+      "ignored.\n"
+      "\tlinux-vdso.so.1 (0x00007ffd)\n"
+      "\tlibpart.so => not found\n"
+      "\tlibasan.so.8 => /lib/x86_64-linux-gnu/libasan.so.8 (0x00007f)\n"
+      "\t/lib64/ld-linux-x86-64.so.2 (0x00007f)\n");
+  cr_assert(list.libraries.size() == 2);
+  expect_text(list.libraries[0].name, "libpart.so");
+  expect_text(list.libraries[0].path, "");
+  expect_text(list.find("libasan.so")->path, "/lib/x86_64-linux-gnu/libasan.so.8");
+  cr_expect(!list.find("libtsan"));
+  cr_assert(list.wrong_versions.size() == 1);
+  expect_text(list.wrong_versions[0].version, "GLIBC_2.99");
+  expect_text(list.wrong_versions[0].library, "/lib/libc.so.6");
+  expect_text(list.wrong_versions[0].wanted_by, "./a");
+  cr_assert(list.not_preloaded.size() == 1);
+  expect_text(list.not_preloaded[0], "/x.so");
+}
+
+Test(record, damaged_answers_of_the_loader_do_no_harm) {
+  for (const char* text :
+       {"", "\n\n", " => ", ": version `", "x: version `y", "ERROR from LD_PRELOAD cannot be preloaded"})
+    parse_loader_list(text);
+}
+
+Test(record, only_a_system_loader_is_asked) {
+  Scratch scratch;
+  std::filesystem::copy_file("/bin/true", scratch.path + "/ld-linux-x86-64.so.2");
+  chmod((scratch.path + "/ld-linux-x86-64.so.2").c_str(), 0777);
+  cr_expect(!ask_loader(scratch.path + "/ld-linux-x86-64.so.2", "/bin/true", ""));
+  cr_expect(!ask_loader("/bin/true", "/bin/true", ""));
+}
+
+Test(record, this_program_is_a_dynamic_elf_file) {
+  auto facts = read_elf_facts("/proc/self/exe");
+  cr_assert(facts.has_value());
+  cr_expect(facts->bits == 64 && facts->dynamic && !facts->go);
+  cr_expect(facts->interpreter.starts_with("/lib64/ld-linux"));
+  cr_expect(facts->needs("libcriterion.so"));
+  cr_expect(!facts->needs("libtsan.so"));
+  cr_expect(!is_elf("/etc/passwd"));
+  cr_expect(!is_elf("/no/such/file"));
+}
+
+Test(record, what_is_written_is_what_is_loaded) {
+  Scratch scratch;
+  {
+    auto session = SessionWriter::create(scratch.descriptor, {Nanos{2'000'000}, 99, true, true});
+    cr_assert(session.has_value());
+    cr_expect(session->state() == format::ControlState::kPaused);
+    session->set_state(format::ControlState::kRecording);
+    session->text(session_key::kCommand, "make 'two words'");
+    std::string huge(200'000, 'x');  // more than a record can hold
+    cr_expect(session->text("long", huge));
+    for (int i = 0; i < 1000; ++i) {
+      format::ProcessExitRecord exit{};
+      exit.pid = i, exit.user_ns = 1000, exit.system_ns = 10;
+      cr_expect(session->process_exit(exit));
+    }
+    session->text(session_key::kExitStatus, "256");
+    session->text(session_key::kFinished, "1");
+    session->seal();
+  }
+  auto again = SessionWriter::create(scratch.descriptor, {});
+  cr_expect(!again, "an existing session file was opened");
+  auto profile = load::load(scratch.path);
+  cr_assert(profile.has_value(), "%s", profile ? "" : profile.error().c_str());
+  cr_expect(profile->damages.empty(), "%s",
+            profile->damages.empty() ? "" : profile->damages[0].sentence.c_str());
+  const load::Session& session = profile->session;
+  expect_text(session.command, "make 'two words'");
+  cr_expect(session.interval == Nanos{2'000'000} && session.stack_depth == 99);
+  cr_expect(session.finished && session.exit_status == 256);
+  cr_expect(session.user_cpu == Nanos{1'000'000} && session.system_cpu == Nanos{10'000});
+}
+
+Test(record, a_session_is_readable_after_every_record) {
+  Scratch scratch;
+  auto session = SessionWriter::create(scratch.descriptor, {});
+  cr_assert(session.has_value());
+  for (int i = 0; i < 400; ++i) {
+    cr_expect(session->text("key", std::string(size_t(i), 'v')));
+    if (i % 40) continue;
+    auto profile = load::load(scratch.path);
+    cr_assert(profile.has_value() && profile->damages.empty());
+    cr_expect(profile->session.texts.size() == size_t(i) + 1);
+  }
+}
+
+Test(record, trimming_keeps_every_record) {
+  Scratch scratch;
+  std::vector<uint8_t> file(5 * format::kPageSize);
+  std::memcpy(file.data(), format::kMagic, sizeof format::kMagic);
+  auto chunk = [&file](size_t page, format::ChunkType type, uint32_t pages, uint32_t used) {
+    format::ChunkHeader header{};
+    header.type = uint32_t(type), header.capacity = pages * format::kPageSize, header.used = used;
+    std::memcpy(file.data() + page * format::kPageSize, &header, sizeof header);
+  };
+  auto size_after = [&](const char* name) {
+    std::ofstream(scratch.path + "/" + name, std::ios::binary)
+        .write(reinterpret_cast<const char*>(file.data()), std::streamsize(file.size()));
+    trim_agent_files(scratch.descriptor);
+    return std::filesystem::file_size(scratch.path + "/" + name);
+  };
+  chunk(1, format::ChunkType::kSamples, 1, 100);
+  chunk(2, format::ChunkType::kThreads, 2, 5000);
+  chunk(4, format::ChunkType::kFree, 1, 0);
+  cr_expect(size_after("h-1-0.agent") == 2 * format::kPageSize + sizeof(format::ChunkHeader) + 5000);
+  cr_expect(size_after("other") == 5 * format::kPageSize, "a file that is no agent's was cut");
+  chunk(2, format::ChunkType::kThreads, 2, 9000);  // more than its capacity: not ours to judge
+  cr_expect(size_after("h-2-0.agent") == 5 * format::kPageSize);
+  chunk(2, format::ChunkType::kThreads, 200, 10);  // beyond the file
+  cr_expect(size_after("h-3-0.agent") == 5 * format::kPageSize);
+}
+
+Test(record, the_agent_goes_before_what_the_user_preloads) {
+  setenv("LD_PRELOAD", "/theirs.so", 1);
+  setenv("VARVE_SESSION", "/old", 1);
+  unsigned found = 0;
+  for (const std::string& entry : target_environment({"/asan.so", "/libvarve.so"}, "/new")) {
+    if (entry.starts_with("LD_PRELOAD="))
+      expect_text(entry, "LD_PRELOAD=/asan.so:/libvarve.so:/theirs.so"), ++found;
+    if (entry.starts_with("VARVE_SESSION=")) expect_text(entry, "VARVE_SESSION=/new"), ++found;
+  }
+  cr_expect(found == 2);
+}
+
+Test(record, the_closing_line_says_what_to_type_next) {
+  Finalized profile;
+  profile.loaded = true, profile.samples = 1234567, profile.cpu = {12'345'000'000};
+  profile.threads = 2, profile.processes = 1, profile.agent_files = 1;
+  RunEnd end;
+  expect_text(
+      closing_line(profile, end, "xz.varve"),
+      "1,234,567 samples, 12.3 s of CPU time in 2 threads; profile in xz.varve; next: varve report xz.varve");
+  expect_text(why_few_samples(profile, end, {10'000'000}), "");
+  profile.samples = 1, profile.threads = 1;
+  cr_expect(closing_line(profile, end, "x").starts_with("1 sample, 12.3 s of CPU time in 1 thread;"));
+  cr_expect(!why_few_samples(profile, end, {10'000'000}).empty());
+  profile.samples = 0, profile.agent_files = 0;
+  cr_expect(why_few_samples(profile, end, {10'000'000}).find("did not start") != std::string::npos);
+  profile.no_space = true, profile.last_errno = ENOSPC;
+  cr_expect(why_few_samples(profile, end, {10'000'000}).find("No space left") != std::string::npos);
+}
+
+Test(record, times_and_numbers_are_for_people) {
+  expect_text(with_commas(0), "0");
+  expect_text(with_commas(999), "999");
+  expect_text(with_commas(1000), "1,000");
+  expect_text(with_commas(12345678), "12,345,678");
+  expect_text(time_text({10'000'000}), "10 ms");
+  expect_text(time_text({1'234'567}), "1.2 ms");
+  expect_text(time_text({1'234'567'890}), "1.23 s");
+  expect_text(time_text({3'723'000'000'000}), "62 min 3 s");
+}
+
+Test(record, a_child_is_a_descendant_and_init_is_not) {
+  pid_t child = fork();
+  if (child == 0) {
+    pause();
+    _exit(0);
+  }
+  std::vector<pid_t> all = descendants();
+  cr_expect(std::find(all.begin(), all.end(), child) != all.end());
+  cr_expect(is_descendant(child));
+  cr_expect(!is_descendant(1));
+  cr_expect(!is_followed(child));
+  kill(child, SIGKILL);
+}
