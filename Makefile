@@ -53,12 +53,10 @@ VIEWER_LIB_OBJ := $(filter-out $(BUILD)/obj/viewer/main.o,$(VIEWER_OBJ))
 UNIT_OBJ := $(call obj,obj,$(UNIT_SRC) $(SIGNAL_SRC))
 PROGRAMS := $(patsubst test/programs/%.c,$(BUILD)/programs/%,$(patsubst test/programs/%.cc,$(BUILD)/programs/%,$(PROGRAM_SRC)))
 BENCHES := $(patsubst test/bench/%.cc,$(BUILD)/bench/%,$(BENCH_SRC))
-FUZZERS := $(patsubst test/fuzz/%.cc,$(BUILD)/fuzz/%,$(FUZZ_SRC))
 PAGES := $(patsubst man/%.in,$(BUILD)/man/%,$(wildcard man/*.in)) $(patsubst man/%,$(BUILD)/man/%,$(filter-out %.in,$(wildcard man/*.[15])))
 
-.PHONY: all demo check test unit programs asan stress fuzz bench format install uninstall dist clean deps deps-check
+.PHONY: all demo check test unit programs replays asan stress fuzz bench format install uninstall dist clean deps deps-check
 .DELETE_ON_ERROR:
-.SECONDARY:
 
 all: $(BUILD)/varve $(BUILD)/libvarve.so $(BUILD)/varve-demo $(PAGES)
 
@@ -108,10 +106,18 @@ programs: $(PROGRAMS)
 unit: $(BUILD)/unit-tests
 	$(BUILD)/unit-tests
 
+# What fuzzing has found stays found: each fuzz target once more as a plain program, under ASan and UBSan, that runs its
+# corpus. `make check` wants these from the asan variant.
+$(BUILD)/replay/%: test/fuzz/fuzz_%.cc $(VIEWER_LIB_OBJ)
+	@mkdir -p $(@D)
+	$(CXX) $(VIEWER_FLAGS) -DREPLAY -MF $@.d $^ -o $@ $(VIEWER_LIBS)
+replays: $(patsubst test/fuzz/fuzz_%.cc,$(BUILD)/replay/%,$(FUZZ_SRC))
+
 # Builds what the tests run, then runs all of them.
 CHECKED := all programs $(BUILD)/unit-tests
 check: deps-check
 	+$(MAKE) --no-print-directory $(CHECKED)
+	+$(MAKE) --no-print-directory VARIANT=asan BUILD=build/asan replays
 	BUILD=$(BUILD) CXX=$(CXX) test/run.sh
 
 # One kind or one test: make test T=unit, T=structure, T=e2e, T=21_signals.
@@ -144,6 +150,9 @@ $(BUILD)/bench/%: $(BUILD)/obj/test/bench/%.o $(call obj,obj,$(SIGNAL_SRC)) $(VI
 	$(CXX) $(OPT_$(VARIANT)) $^ -o $@ $(VIEWER_LIBS)
 bench: all programs $(BENCHES)
 	BUILD=$(BUILD) test/bench/run.sh
+
+# Kept although only a chain of rules asks for them.
+.SECONDARY: $(patsubst %.cc,$(FUZZ_BUILD)/obj/%.o,$(FUZZ_SRC)) $(call obj,obj,$(BENCH_SRC))
 
 # --- the rest ----------------------------------------------------------------------------------------------------
 # Debian packages: says what it installs. NO_DEPS=1 skips it.
