@@ -530,6 +530,7 @@ std::optional<std::string> demangle_rust(std::string_view name) {
 }
 
 std::string short_rust_name(std::string_view name) {
+  const std::string_view whole = name;
   std::string out;
   for (unsigned steps = 0; !name.empty(); ++steps) {
     if (name.front() != '<') {
@@ -551,7 +552,7 @@ std::string short_rust_name(std::string_view name) {
     }
     name.remove_prefix(end);
   }
-  return out;
+  return out.empty() ? std::string(whole) : out;
 }
 
 }  // namespace varve::symbol

@@ -120,6 +120,9 @@ class Decoded {
     require(first_frame.back() == frames.size(), "has frames without a site");
     for (const auto& row : frames) require(row.function < functions.size() && text(row.file), kReference);
     for (size_t m = 0; m < modules.size(); ++m)
+      for (uint64_t row = first_frame[first_site[m]]; row < first_frame[first_site[m + 1]]; ++row)
+        require(functions[frames[row].function].module == m, "names a function of another module");
+    for (size_t m = 0; m < modules.size(); ++m)
       require(std::is_sorted(sites.begin() + ptrdiff_t(first_site[m]),
                              sites.begin() + ptrdiff_t(first_site[m + 1]),
                              [](auto& a, auto& b) { return a.vaddr < b.vaddr; }),

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// Fuzzer of the symbols file. The first byte of an input says whether header and checksums are set right, so
+// that mutations reach the rows. The reader must answer with a sentence or with a table whose every index is
+// in range. Context: tests.
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "common/symbol_format.h"
+#include "test/fuzz/replay_main.h"
+#include "viewer/symbol/symbol_file.h"
+#include "viewer/symbol/symbols_for.h"
+
+namespace {
+
+using namespace varve;
+
+void require(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "fuzz_symbols: not so: %s\n", what);
+  std::abort();
+}
+
+constexpr symbol::SessionId kSession{1, 2, 3};
+
+load::Profile sample_profile() {
+  load::Profile profile;
+  load::Process process;
+  process.host = "host";
+  process.pid = 7;
+  profile.processes.push_back(process);
+  profile.modules = {
+      {"/a", {1, 2}, false, {}}, {"/b", {}, false, {}}, {"[anonymous]", {}, true, ProcessId{0}}};
+  for (uint32_t module = 0; module < 3; ++module)
+    for (uint64_t vaddr : {0x10, 0x20, 0x30}) profile.sites.push_back({ModuleId{module}, {vaddr}});
+  profile.sites.push_back({ModuleId::none(), {uint64_t(load::SpecialSite::kResidual)}});
+  return profile;
+}
+
+void repair(std::vector<uint8_t>& file) {
+  format::FileHeader header{};
+  if (file.size() < format::kPageSize) return;
+  std::memcpy(header.magic, format::kMagic, sizeof header.magic);
+  header.major = format::kMajor;
+  header.byte_order = format::kByteOrder;
+  header.kind = uint16_t(format::FileKind::kSymbols);
+  std::memcpy(header.session_id, kSession.data(), kSession.size());
+  header.checksum = format::header_checksum(header);
+  std::memcpy(file.data(), &header, sizeof header);
+  for (size_t at = format::kPageSize; at + sizeof(format::ChunkHeader) <= file.size();) {
+    format::ChunkHeader chunk;
+    std::memcpy(&chunk, file.data() + at, sizeof chunk);
+    size_t room = file.size() - at - sizeof chunk;
+    if (chunk.used > room || chunk.capacity < sizeof chunk) return;
+    chunk.flags |= format::kChunkSealed;
+    chunk.checksum = XXH64(file.data() + at + sizeof chunk, chunk.used, 0);
+    std::memcpy(file.data() + at, &chunk, sizeof chunk);
+    at += chunk.capacity;
+  }
+}
+
+void check(const symbol::SymbolTable& table, size_t sites) {
+  auto text = [&](StringId id) { require(id.index() < table.strings.size(), "a string exists"); };
+  require(table.site_first.size() == sites + 1, "every site has its place");
+  for (size_t i = 0; i < sites; ++i) require(table.site_first[i] <= table.site_first[i + 1], "places ascend");
+  require(table.site_first.back() == table.frame_rows.size(), "every frame belongs to a site");
+  for (const auto& frame : table.frame_rows) {
+    require(frame.function.index() < table.functions.size(), "a frame's function exists");
+    text(frame.file);
+  }
+  for (const auto& function : table.functions) {
+    for (StringId id : {function.name, function.short_name, function.linkage_name, function.file}) text(id);
+    require(function.source <= symbol::NameSource::kSpecial, "a name's source is known");
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size == 0) return 0;
+  static const load::Profile profile = sample_profile();
+  std::vector<uint8_t> file(data + 1, data + size);
+  if (data[0] & 1) repair(file);
+  auto read = symbol::decode_symbols(file, profile, kSession);
+  if (!read) {
+    require(!read.error().empty(), "a refusal says why");
+    return 0;
+  }
+  check(read->table, profile.sites.size());
+  auto again =
+      symbol::decode_symbols(symbol::encode_symbols(profile, read->table, kSession), profile, kSession);
+  require(again.has_value(), "what was read can be written and read");
+  require(again->table.frame_rows.size() == read->table.frame_rows.size(), "and has the same frames");
+  symbol::SymbolTable merged = symbol::merge_symbols(std::move(again->table), read->table);
+  check(merged, profile.sites.size());
+  return 0;
+}
