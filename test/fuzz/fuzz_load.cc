@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "test/fuzz/replay_main.h"
 #include "viewer/load/load.h"
 
 namespace {
@@ -116,31 +117,3 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     require(equal(*profile, *load::load(source, "input", {.threads = 3})), "threads do not matter");
   return 0;
 }
-
-#ifdef REPLAY
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-
-namespace {
-
-void replay(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
-  LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
-}
-
-}  // namespace
-
-int main(int argc, char** argv) {
-  size_t count = 0;
-  for (int i = 1; i < argc; ++i) {
-    if (!std::filesystem::is_directory(argv[i]))
-      replay(argv[i]), ++count;
-    else
-      for (const auto& entry : std::filesystem::directory_iterator(argv[i])) replay(entry.path()), ++count;
-  }
-  std::printf("fuzz_load: %zu inputs\n", count);
-  return count ? 0 : 1;
-}
-#endif
