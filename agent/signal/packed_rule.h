@@ -18,7 +18,7 @@ enum class Form : uint8_t {
   kLoadBase,      // the same; rbp and rbx relative to reg (gcc's realigned frames)
   kSignal,        // the kernel's ucontext is at reg + cfa
   kRoot,          // the return address is undefined: no caller
-  kFramePointer,  // code without CFI
+  kFramePointer,  // code without CFI; in no object when in_no_object()
   kFull,          // rows of other forms
   kStop,          // the walk ends here, for the reason in stop_reason()
 };
@@ -32,6 +32,10 @@ class PackedRule {
   constexpr explicit PackedRule(Form form, unsigned reg = 0)
       : bits_(uint64_t(form) | uint64_t(reg) << kRegPos) {}
   static constexpr PackedRule stop(format::StackEnd end) { return PackedRule(Form::kStop, unsigned(end)); }
+
+  /// What a JIT made. An object may be mapped there later, so this answer has to be checked each time.
+  static constexpr PackedRule outside_objects() { return PackedRule(Form::kFramePointer, 1); }
+  constexpr bool in_no_object() const { return form() == Form::kFramePointer && reg() == 1; }
 
   constexpr uint64_t bits() const { return bits_; }
   constexpr Form form() const { return Form(bits_ & 15); }

@@ -69,24 +69,37 @@ class Walk {
     const uint64_t at = exact_ ? pc() : pc() - 1;
     if (!RuleCache::is_user_address(at) || at < kLowestCode) return PackedRule::stop(StackEnd::kBadReturn);
     PackedRule rule = cache_.find(at, generation_);
-    if (rule.form() != Form::kNone) {
+    if (rule.form() != Form::kNone && still_holds(rule, at)) {
       ++result_.cache_hits;
       return rule;
     }
     ++result_.cache_misses;
     rule = find_rule(cache_.find_object(), at, exact_);
-    if (rule.form() == Form::kFramePointer && !may_be_code(at)) return PackedRule::stop(StackEnd::kBadReturn);
+    if (rule.form() == Form::kFramePointer) {
+      if (memory_.own().contains(at) || !memory_.readable(at, 1))
+        return PackedRule::stop(StackEnd::kBadReturn);
+      // Code that a JIT made can be read; in an object, where data is near, a return address has to follow a
+      // call.
+      if (!in_object(at)) {
+        rule = PackedRule::outside_objects();
+      } else if (!exact_ && !follows_call(at + 1)) {
+        return PackedRule::stop(StackEnd::kBadReturn);
+      }
+    }
     cache_.insert(at, generation_, rule);
     return rule;
   }
 
-  /// Of an address without CFI. Code that a JIT made is in no object, but it can be read; in an object, where
-  /// data is near, a return address has to follow a call.
-  bool may_be_code(uint64_t at) {
-    if (memory_.own().contains(at) || !memory_.readable(at, 1)) return false;
+  /// Of a rule from the cache: an entry's is for return addresses only, and where there was no object one may
+  /// be now.
+  bool still_holds(PackedRule rule, uint64_t at) const {
+    return !(exact_ && rule.at_entry()) && !(rule.in_no_object() && in_object(at));
+  }
+
+  bool in_object(uint64_t at) const {
     ObjectFrameInfo object;
     const FindObject find = cache_.find_object();
-    return exact_ || !find || !find(at, &object) || follows_call(at + 1);
+    return find && find(at, &object);
   }
 
   bool follows_call(uint64_t return_address) {

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "test/programs/unwinder.h"
+#include "test/programs/walk_setup.h"
 
 using namespace varve;
 

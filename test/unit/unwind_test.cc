@@ -384,6 +384,32 @@ Test(unwind, foreign_stack_is_probed_and_left) {
   w.expect(leaf, StackEnd::kRoot, {back, w.root});
 }
 
+Test(unwind, entry_rules_are_for_return_addresses) {
+  World w;
+  const uint64_t leaf = w.image->add({}), bottom = w.image->add({});
+  w.registers.value[cfi::kRbp] = 0;
+  w.stack[0] = bottom;
+  w.expect(leaf, StackEnd::kRoot, {bottom});
+  w.expect(bottom - 1, StackEnd::kNoUnwindInfo, {});  // interrupted there: code without CFI
+}
+
+Test(unwind, object_where_a_jit_was) {
+  World w;
+  // The image is made known only after its addresses have been walked as code of a JIT.
+  static bool loaded;
+  loaded = false;
+  w.cache.init(w.entries.get(),
+               [](uint64_t pc, ObjectFrameInfo* info) { return loaded && FrameImage::find(pc, info); });
+  const uint64_t leaf = w.image->add(op::def_cfa_offset(16));
+  w.registers.value[cfi::kRbp] = w.at(4);
+  w.stack[1] = w.root + 1;
+  w.stack[4] = 0;
+  w.stack[5] = 0;
+  w.expect(leaf, StackEnd::kRoot, {});
+  loaded = true;
+  w.expect(leaf, StackEnd::kRoot, {w.root});
+}
+
 Test(unwind, counts_hits_and_misses) {
   World w;
   const uint64_t leaf = w.image->add({});
