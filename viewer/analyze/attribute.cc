@@ -1,72 +1,70 @@
 // SPDX-License-Identifier: MIT
-// Attribution by one depth-first walk. A key's total grows where the walk enters it while it is not on the
-// stack, by the subtree's time; so recursion counts once and no stack is ever written down. Context: viewer.
+// Attribution by one walk over the paths in the order of their numbers, with the keys of the present path on
+// a stack. A key's total grows where the walk enters it while it is not on the stack, by the subtree's time;
+// so recursion counts once and no stack is ever written down. A path that is not below the last one costs a
+// climb to their common ancestor: in the order in which samples came that is what the two samples do not
+// share, and memory is read forwards, which makes this several times as fast as a depth-first walk by lists
+// of children. Context: viewer.
 #include "viewer/analyze/attribute.h"
+
+#include "viewer/analyze/paths.h"
 
 namespace varve::analyze {
 namespace {
-
-constexpr uint32_t kNone = UINT32_MAX;
-
-/// Children of every path as linked lists in two arrays: 8 bytes a path, and no order of the paths is assumed
-/// beyond parents before children.
-struct ChildLists {
-  std::vector<uint32_t> first, next;
-
-  explicit ChildLists(const std::vector<load::Path>& paths)
-      : first(paths.size(), kNone), next(paths.size(), kNone) {
-    for (size_t i = paths.size(); i-- > 1;) {
-      const size_t parent = paths[i].parent.index();
-      next[i] = first[parent];
-      first[parent] = uint32_t(i);
-    }
-  }
-};
 
 class Walk {
  public:
   Walk(const std::vector<load::Path>& paths, const MetricTable& inclusive, const SiteKeys& keys,
        MetricTable& total)
-      : paths_(paths), inclusive_(inclusive), keys_(keys), total_(total), on_stack_(keys.count) {}
+      : paths_(paths),
+        inclusive_(inclusive),
+        keys_(keys),
+        total_(total),
+        on_stack_(keys.count),
+        open_(paths.size()) {
+    open_[0] = true;
+    stack_.push_back(0);
+  }
 
   void run() {
-    const ChildLists children(paths_);
-    uint32_t at = 0;
-    while (true) {
-      uint32_t next = children.first[at];
-      while (next == kNone && at != 0) {
-        leave(at);
-        next = children.next[at];
-        at = paths_[at].parent.value;
+    for (uint32_t i = 1; i < paths_.size(); ++i) {
+      const uint32_t parent = paths_[i].parent.value;
+      if (parent != stack_.back()) move_to(parent);
+      for (const uint32_t key : keys_.of(paths_[i].site)) {
+        if (on_stack_[key]++ == 0) total_.add(key, inclusive_, i);
       }
-      if (next == kNone) return;
-      at = next;
-      enter(at);
+      stack_.push_back(i);
+      open_[i] = true;
     }
   }
 
  private:
-  void enter(uint32_t path) {
-    for (const uint32_t key : keys_.of(paths_[path].site)) {
-      if (on_stack_[key]++ == 0) total_.add(key, inclusive_, path);
+  /// Makes `path` the top of the stack.
+  void move_to(uint32_t path) {
+    climb_.clear();
+    for (; !open_[path]; path = paths_[path].parent.value) climb_.push_back(path);
+    for (; stack_.back() != path; stack_.pop_back()) {
+      open_[stack_.back()] = false;
+      for (const uint32_t key : keys_.of(paths_[stack_.back()].site)) --on_stack_[key];
     }
-  }
-  void leave(uint32_t path) {
-    for (const uint32_t key : keys_.of(paths_[path].site)) --on_stack_[key];
+    for (; !climb_.empty(); climb_.pop_back()) {
+      const uint32_t next = climb_.back();
+      for (const uint32_t key : keys_.of(paths_[next].site)) ++on_stack_[key];
+      stack_.push_back(next);
+      open_[next] = true;
+    }
   }
 
   const std::vector<load::Path>& paths_;
   const MetricTable& inclusive_;
   const SiteKeys& keys_;
   MetricTable& total_;
-  std::vector<uint32_t> on_stack_;
+  std::vector<uint32_t> on_stack_;  // how often each key is on the stack
+  std::vector<bool> open_;          // whether each path is on the stack
+  std::vector<uint32_t> stack_, climb_;
 };
 
 }  // namespace
-
-void add_to_parents(const std::vector<load::Path>& paths, MetricTable& by_path) {
-  for (size_t i = paths.size(); i-- > 1;) by_path.add(paths[i].parent.index(), by_path, i);
-}
 
 Flat attribute(const std::vector<load::Path>& paths, MetricTable by_path, const SiteKeys& keys) {
   Flat flat{MetricTable(keys.count + 1, by_path.width()), MetricTable(keys.count + 1, by_path.width())};

@@ -17,11 +17,8 @@ struct Flat {
   MetricTable total;  // likewise
 };
 
-/// Turns the time of each path into the time of its subtree: afterwards a row is the inclusive time of that
-/// path.
-void add_to_parents(const std::vector<load::Path>& paths, MetricTable& by_path);
-
-/// One walk over the tree; `by_path` is used up as working memory. Linear in paths and frames.
+/// One walk over the tree; `by_path` is used up as working memory. Linear in paths and frames where paths are
+/// numbered as their samples came, which is how the loader does it.
 Flat attribute(const std::vector<load::Path>& paths, MetricTable by_path, const SiteKeys& keys);
 
 }  // namespace varve::analyze

@@ -1,76 +1,95 @@
 // SPDX-License-Identifier: MIT
-// Builds the call tree from the tree of paths: every path lands on the node of its innermost frame.
-// Context: viewer.
+// The call tree: from a frame to the frame inlined into it, and from the innermost frame of a path to the
+// outermost of each path below it. Context: viewer.
 #include "viewer/analyze/call_tree.h"
 
-#include "viewer/analyze/pair_map.h"
+#include "viewer/analyze/paths.h"
 #include "viewer/analyze/site_keys.h"
+#include "viewer/analyze/tree_grower.h"
 
 namespace varve::analyze {
 namespace {
 
-class Builder {
+class CallTreeBuilder {
  public:
-  explicit Builder(size_t width) : tree_{{TreeNode{}}, MetricTable(1, width), MetricTable()} {}
+  CallTreeBuilder(const load::Profile& profile, const symbol::SymbolTable& symbols,
+                  const MetricTable& inclusive, bool inlines, uint64_t threshold)
+      : profile_(profile),
+        symbols_(symbols),
+        inclusive_(inclusive),
+        inlines_(inlines),
+        children_(profile.paths),
+        grower_(symbols.functions.size(), inclusive.width(), threshold),
+        own_(inclusive.width()) {}
 
-  uint32_t child(uint32_t parent, FunctionId function, bool inlined) {
-    // Functions are at most 2^31: one bit tells an inlined copy from the function itself.
-    const uint32_t key = function.value << 1 | uint32_t(inlined);
-    const uint32_t node = children_.find_or_add(parent, key, uint32_t(tree_.nodes.size()));
-    if (node == tree_.nodes.size()) {
-      tree_.nodes.push_back({parent, function, tree_.nodes[parent].depth + 1, inlined});
-      tree_.self.append();
+  FunctionTree run() {
+    grower_.begin(0);
+    emit_children(0);
+    // What no child accounts for has no frame at all.
+    if (own_time(0)) grower_.emit({0, 0, 0}, FunctionId::none(), false, own_);
+    grower_.end();
+    uint32_t node = 0;
+    std::vector<Cursor> cursors;
+    while (grower_.next(node, cursors)) {
+      grower_.begin(node);
+      for (const Cursor& cursor : cursors) follow(node, cursor);
+      grower_.end();
     }
-    return node;
-  }
-
-  void add_self(uint32_t node, const MetricTable& by_path, size_t path) {
-    tree_.self.add(node, by_path, path);
-  }
-
-  FunctionTree finish() {
-    tree_.total = tree_.self;
-    for (size_t i = tree_.nodes.size(); i-- > 1;) tree_.total.add(tree_.nodes[i].parent, tree_.total, i);
-    return std::move(tree_);
+    return grower_.finish();
   }
 
  private:
-  FunctionTree tree_;
-  PairMap children_;
-};
-
-/// Whether any time is at or below each path; the others need no node.
-std::vector<bool> paths_with_time(const std::vector<load::Path>& paths, const MetricTable& by_path) {
-  std::vector<bool> used(paths.size());
-  for (size_t i = paths.size(); i-- > 1;) {
-    if (!used[i]) used[i] = !by_path.zero(i);
-    if (used[i]) used[paths[i].parent.index()] = true;
+  std::span<const symbol::Frame> frames(uint32_t path) const {
+    return counted_frames(symbols_, profile_.paths[path].site, inlines_);
   }
-  return used;
-}
+
+  void emit(uint32_t path, uint32_t level) {
+    const symbol::Frame& frame = frames(path)[level];
+    grower_.emit({path, level, 0}, frame.function, inlines_ && frame.inlined, inclusive_.row(path));
+  }
+
+  void emit_children(uint32_t path) {
+    for (uint32_t i = children_.first(path); i != PathChildren::kNone; i = children_.next(i)) {
+      if (!inclusive_.zero(i)) emit(i, uint32_t(frames(i).size() - 1));
+    }
+  }
+
+  void follow(uint32_t node, const Cursor& cursor) {
+    if (cursor.level > 0) return emit(cursor.path, cursor.level - 1);
+    if (own_time(cursor.path)) grower_.add_self(node, own_);
+    if (cursor.path != 0) emit_children(cursor.path);
+  }
+
+  /// Fills own_ with the time that ends in the path: its inclusive time without that of its children.
+  bool own_time(uint32_t path) {
+    const auto all = inclusive_.row(path);
+    own_.assign(all.begin(), all.end());
+    for (uint32_t i = children_.first(path); i != PathChildren::kNone; i = children_.next(i)) {
+      for (size_t k = 0; k < own_.size(); ++k) own_[k] -= inclusive_.at(i, k);
+    }
+    for (const uint64_t number : own_) {
+      if (number != 0) return true;
+    }
+    return false;
+  }
+
+  const load::Profile& profile_;
+  const symbol::SymbolTable& symbols_;
+  const MetricTable& inclusive_;
+  bool inlines_;
+  PathChildren children_;
+  TreeGrower grower_;
+  std::vector<uint64_t> own_;
+};
 
 }  // namespace
 
-FunctionTree call_tree(const load::Profile& profile, const symbol::SymbolTable& symbols,
-                       const MetricTable& by_path, bool inlines) {
-  Builder builder(by_path.width());
-  const std::vector<bool> used = paths_with_time(profile.paths, by_path);
-  std::vector<uint32_t> node_of(profile.paths.size());
-  if (!profile.paths.empty() && !by_path.zero(0)) {
-    builder.add_self(builder.child(0, FunctionId::none(), false), by_path, 0);
-  }
-  for (size_t i = 1; i < profile.paths.size(); ++i) {
-    if (!used[i]) continue;
-    const load::Path& path = profile.paths[i];
-    const auto frames = counted_frames(symbols, path.site, inlines);
-    uint32_t node = node_of[path.parent.index()];
-    for (size_t j = frames.size(); j-- > 0;) {
-      node = builder.child(node, frames[j].function, inlines && frames[j].inlined);
-    }
-    node_of[i] = node;
-    builder.add_self(node, by_path, i);
-  }
-  return builder.finish();
+FunctionTree call_tree(const load::Profile& profile, const symbol::SymbolTable& symbols, MetricTable by_path,
+                       bool inlines, uint64_t threshold) {
+  if (profile.paths.empty())
+    return {{TreeNode{}}, MetricTable(1, by_path.width()), MetricTable(1, by_path.width())};
+  add_to_parents(profile.paths, by_path);
+  return CallTreeBuilder(profile, symbols, by_path, inlines, threshold).run();
 }
 
 }  // namespace varve::analyze

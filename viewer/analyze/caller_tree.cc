@@ -1,101 +1,54 @@
 // SPDX-License-Identifier: MIT
-// Builds the caller tree: a node holds a list of cursors into the call tree, one a place where its function
-// ended a stack; its children are these cursors moved one caller up and grouped by function. Context: viewer.
-#include <algorithm>
-
+// The caller tree: a cursor starts at the innermost frame of a path with time of its own and goes from frame
+// to frame towards the root. Context: viewer.
 #include "viewer/analyze/call_tree.h"
+#include "viewer/analyze/site_keys.h"
+#include "viewer/analyze/tree_grower.h"
 
 namespace varve::analyze {
-namespace {
 
-struct Cursor {
-  uint32_t origin;  // node of the call tree whose self time is followed
-  uint32_t at;      // the ancestor of it that this cursor has reached
-};
-
-/// A node of the caller tree that may still get children.
-struct Pending {
-  uint32_t node;
-  std::vector<Cursor> cursors;
-};
-
-class Inverter {
- public:
-  Inverter(const FunctionTree& calls, size_t function_count, uint64_t threshold)
-      : calls_(calls), threshold_(threshold), slot_(function_count + 1) {
-    tree_.nodes.emplace_back();
-    tree_.self = MetricTable(1, calls.self.width());
-    tree_.total = MetricTable(1, calls.self.width());
-  }
-
-  FunctionTree run() {
-    std::vector<Cursor> leaves;
-    for (uint32_t i = 1; i < calls_.nodes.size(); ++i) {
-      if (!calls_.self.zero(i)) leaves.push_back({i, i});
-    }
-    std::vector<Pending> pending = group(0, leaves);
-    for (const Pending& top : pending) tree_.self.add(top.node, tree_.total, top.node);
-    while (!pending.empty()) {
-      Pending next = std::move(pending.back());
-      pending.pop_back();
-      for (Cursor& cursor : next.cursors) cursor.at = calls_.nodes[cursor.at].parent;
-      std::erase_if(next.cursors, [](const Cursor& cursor) { return cursor.at == 0; });
-      for (Pending& child : group(next.node, next.cursors)) {
-        if (tree_.total.at(child.node, kCpu) >= threshold_) pending.push_back(std::move(child));
-      }
-    }
-    return std::move(tree_);
-  }
-
- private:
-  size_t slot_index(FunctionId function) const {
-    return function.valid() ? function.index() : slot_.size() - 1;
-  }
-
-  /// One new node below `parent` for each function under the cursors.
-  std::vector<Pending> group(uint32_t parent, const std::vector<Cursor>& cursors) {
-    std::vector<Pending> groups;
-    ++round_;
-    for (const Cursor& cursor : cursors) {
-      const TreeNode& call = calls_.nodes[cursor.at];
-      Slot& slot = slot_[slot_index(call.function)];
-      if (slot.round != round_) {
-        slot = {round_, uint32_t(groups.size())};
-        groups.push_back({add_node(parent, call.function), {}});
-      }
-      Pending& mine = groups[slot.group];
-      tree_.total.add(mine.node, calls_.self, cursor.origin);
-      tree_.nodes[mine.node].inlined &= call.inlined;
-      mine.cursors.push_back(cursor);
-    }
-    for (const Pending& each : groups) {
-      if (parent == 0) tree_.total.add(0, tree_.total, each.node);
-    }
-    return groups;
-  }
-
-  uint32_t add_node(uint32_t parent, FunctionId function) {
-    tree_.nodes.push_back({parent, function, tree_.nodes[parent].depth + 1, true});
-    tree_.self.append();
-    return uint32_t(tree_.total.append());
-  }
-
-  struct Slot {
-    uint64_t round = 0;
-    uint32_t group = 0;
+FunctionTree caller_tree(const load::Profile& profile, const symbol::SymbolTable& symbols,
+                         const MetricTable& by_path, bool inlines, uint64_t threshold) {
+  TreeGrower grower(symbols.functions.size(), by_path.width(), threshold);
+  grower.tell_inlined_apart(false);
+  const auto frames = [&](uint32_t path) {
+    return counted_frames(symbols, profile.paths[path].site, inlines);
+  };
+  const auto emit = [&](const Cursor& cursor) {
+    const symbol::Frame& frame = frames(cursor.path)[cursor.level];
+    grower.emit(cursor, frame.function, inlines && frame.inlined, by_path.row(cursor.origin));
   };
 
-  const FunctionTree& calls_;
-  uint64_t threshold_;
-  FunctionTree tree_;
-  std::vector<Slot> slot_;  // dense, by function; valid where its round is the present one
-  uint64_t round_ = 0;
-};
+  grower.begin(0);
+  for (uint32_t i = 0; i < profile.paths.size(); ++i) {
+    if (by_path.zero(i)) continue;
+    if (i == 0) {
+      grower.emit({0, 0, 0}, FunctionId::none(), false, by_path.row(0));
+    } else {
+      emit({i, 0, i});
+    }
+  }
+  grower.end();
 
-}  // namespace
-
-FunctionTree caller_tree(const FunctionTree& calls, size_t function_count, uint64_t threshold) {
-  return Inverter(calls, function_count, threshold).run();
+  uint32_t node = 0;
+  std::vector<Cursor> cursors;
+  while (grower.next(node, cursors)) {
+    grower.begin(node);
+    for (const Cursor& cursor : cursors) {
+      if (cursor.path == 0) continue;
+      if (cursor.level + 1 < frames(cursor.path).size()) {
+        emit({cursor.path, cursor.level + 1, cursor.origin});
+      } else if (const uint32_t caller = profile.paths[cursor.path].parent.value; caller != 0) {
+        emit({caller, 0, cursor.origin});
+      }
+    }
+    grower.end();
+  }
+  FunctionTree tree = grower.finish();
+  for (uint32_t i = 1; i < tree.nodes.size(); ++i) {
+    if (tree.nodes[i].depth == 1) tree.self.add(i, tree.total, i);
+  }
+  return tree;
 }
 
 }  // namespace varve::analyze

@@ -1,28 +1,39 @@
 // SPDX-License-Identifier: MIT
-// One pass over the call tree: a node is inside if it or an ancestor is one of the functions.
-// Context: viewer.
+// One pass over the paths: what the walk down to a path knows is two bits, kept a path, and its last
+// function. Context: viewer.
 #include "viewer/analyze/neighbours.h"
 
 #include <algorithm>
-#include <map>
+
+#include "viewer/analyze/paths.h"
+#include "viewer/analyze/site_keys.h"
 
 namespace varve::analyze {
 namespace {
 
-/// Sums by function, in the end sorted.
+using Numbers = std::span<const uint64_t>;
+
+void add(std::vector<uint64_t>& sum, Numbers numbers) {
+  for (size_t k = 0; k < sum.size(); ++k) sum[k] += numbers[k];
+}
+
+/// Sums by function; the row after the last function is "none".
 class Sums {
  public:
-  explicit Sums(size_t width) : width_(width) {}
+  Sums(size_t functions, size_t width) : table_(functions + 1, width) {}
 
-  void add(FunctionId function, std::span<const uint64_t> numbers) {
-    std::vector<uint64_t>& sum = by_function_[function.value];
-    sum.resize(width_);
-    for (size_t k = 0; k < width_; ++k) sum[k] += numbers[k];
+  void add(FunctionId function, Numbers numbers) {
+    table_.add(function.valid() ? function.index() : table_.rows() - 1, numbers);
   }
 
-  std::vector<Neighbour> sorted() && {
+  std::vector<Neighbour> sorted() const {
     std::vector<Neighbour> rows;
-    for (auto& [function, metrics] : by_function_) rows.push_back({FunctionId{function}, std::move(metrics)});
+    for (uint32_t i = 0; i < table_.rows(); ++i) {
+      if (table_.zero(i)) continue;
+      const Numbers row = table_.row(i);
+      const bool none = i + 1 == table_.rows();
+      rows.push_back({none ? FunctionId::none() : FunctionId{i}, {row.begin(), row.end()}});
+    }
     std::stable_sort(rows.begin(), rows.end(), [](const Neighbour& a, const Neighbour& b) {
       return a.metrics[kCpu] > b.metrics[kCpu];
     });
@@ -30,25 +41,125 @@ class Sums {
   }
 
  private:
-  size_t width_;
-  std::map<uint32_t, std::vector<uint64_t>> by_function_;
+  MetricTable table_;
 };
 
-void add(std::vector<uint64_t>& sum, std::span<const uint64_t> numbers) {
-  for (size_t k = 0; k < sum.size(); ++k) sum[k] += numbers[k];
+class Butterfly {
+ public:
+  Butterfly(const load::Profile& profile, const symbol::SymbolTable& symbols, bool inlines,
+            Neighbours& result, size_t width)
+      : profile_(profile),
+        symbols_(symbols),
+        inlines_(inlines),
+        result_(result),
+        callers_(symbols.functions.size(), width),
+        callees_(symbols.functions.size(), width),
+        recursive_(symbols.functions.size(), width),
+        wanted_(symbols.functions.size()),
+        inside_(profile.paths.size()),
+        at_outermost_(profile.paths.size()) {
+    for (const FunctionId function : result.functions) wanted_[function.index()] = true;
+    for (auto* sum : {&result.total, &result.self, &result.outer_self, &result.elsewhere}) sum->resize(width);
+  }
+
+  /// What ends in each path, after mark().
+  void add_own(const MetricTable& by_path) {
+    for (uint32_t i = 0; i < profile_.paths.size(); ++i) {
+      const Numbers own = by_path.row(i);
+      if (!inside_[i]) {
+        add(result_.elsewhere, own);
+      } else if (wanted_[last_function(i).index()]) {
+        add(result_.self, own);
+        if (at_outermost_[i]) add(result_.outer_self, own);
+      }
+    }
+  }
+
+  /// Which paths are inside; needs no numbers.
+  void mark() {
+    for (uint32_t i = 1; i < profile_.paths.size(); ++i) walk(i, [](FunctionId, FunctionId, bool, bool) {});
+  }
+
+  void add_inclusive(const MetricTable& inclusive) {
+    for (uint32_t i = 1; i < profile_.paths.size(); ++i) {
+      const Numbers numbers = inclusive.row(i);
+      walk(i, [&](FunctionId caller, FunctionId function, bool inside, bool after_outermost) {
+        const bool one = wanted_[function.index()];
+        if (one && !inside) {
+          add(result_.total, numbers);
+          callers_.add(caller, numbers);
+        } else if (one && !wanted_[caller.index()]) {
+          recursive_.add(caller, numbers);
+        }
+        if (after_outermost) callees_.add(function, numbers);
+      });
+    }
+    result_.callers = callers_.sorted();
+    result_.callees = callees_.sorted();
+    result_.recursive_callers = recursive_.sorted();
+  }
+
+ private:
+  FunctionId last_function(uint32_t path) const {
+    return path == 0 ? FunctionId::none()
+                     : counted_frames(symbols_, profile_.paths[path].site, inlines_)[0].function;
+  }
+
+  /// Calls visit(caller, function, inside before it, whether the caller is the outermost occurrence) for each
+  /// frame of the path from the outermost, and notes the state after the innermost.
+  template <typename Visit>
+  void walk(uint32_t path, const Visit& visit) {
+    const uint32_t parent = profile_.paths[path].parent.value;
+    bool inside = inside_[parent], after_outermost = at_outermost_[parent];
+    FunctionId caller = last_function(parent);
+    const auto frames = counted_frames(symbols_, profile_.paths[path].site, inlines_);
+    for (size_t j = frames.size(); j-- > 0;) {
+      const FunctionId function = frames[j].function;
+      visit(caller, function, inside, after_outermost);
+      after_outermost = wanted_[function.index()] && !inside;
+      inside = inside || after_outermost;
+      caller = function;
+    }
+    inside_[path] = inside;
+    at_outermost_[path] = after_outermost;
+  }
+
+  const load::Profile& profile_;
+  const symbol::SymbolTable& symbols_;
+  bool inlines_;
+  Neighbours& result_;
+  Sums callers_, callees_, recursive_;
+  std::vector<bool> wanted_;        // by function
+  std::vector<bool> inside_;        // by path: one of the functions is on it
+  std::vector<bool> at_outermost_;  // by path: its innermost frame is the outermost occurrence
+};
+
+std::vector<bool> functions_with_time(const load::Profile& profile, const symbol::SymbolTable& symbols,
+                                      const MetricTable& by_path, bool inlines) {
+  std::vector<bool> path_used(profile.paths.size()), site_used(profile.sites.size());
+  for (size_t i = profile.paths.size(); i-- > 1;) {
+    if (!path_used[i] && by_path.zero(i)) continue;
+    path_used[profile.paths[i].parent.index()] = true;
+    site_used[profile.paths[i].site.index()] = true;
+  }
+  std::vector<bool> used(symbols.functions.size());
+  for (uint32_t i = 0; i < site_used.size(); ++i) {
+    if (!site_used[i]) continue;
+    for (const symbol::Frame& frame : counted_frames(symbols, {i}, inlines))
+      used[frame.function.index()] = true;
+  }
+  return used;
 }
 
 }  // namespace
 
-std::vector<FunctionId> functions_named(const symbol::SymbolTable& symbols, const FunctionTree& calls,
-                                        std::string_view name, const Pattern& pattern) {
-  std::vector<bool> occurs(symbols.functions.size());
-  for (const TreeNode& node : calls.nodes) {
-    if (node.function.valid()) occurs[node.function.index()] = true;
-  }
+std::vector<FunctionId> functions_named(const load::Profile& profile, const symbol::SymbolTable& symbols,
+                                        const MetricTable& by_path, bool inlines, std::string_view name,
+                                        const Pattern& pattern) {
+  const std::vector<bool> used = functions_with_time(profile, symbols, by_path, inlines);
   std::vector<FunctionId> exact, found;
-  for (uint32_t i = 0; i < symbols.functions.size(); ++i) {
-    if (!occurs[i]) continue;
+  for (uint32_t i = 0; i < used.size(); ++i) {
+    if (!used[i]) continue;
     const symbol::Function& function = symbols.functions[i];
     const std::string_view full = symbols.strings.text(function.name);
     if (full == name || symbols.strings.text(function.short_name) == name ||
@@ -61,40 +172,15 @@ std::vector<FunctionId> functions_named(const symbol::SymbolTable& symbols, cons
   return exact.empty() ? found : exact;
 }
 
-Neighbours neighbours(const FunctionTree& calls, std::vector<FunctionId> functions, size_t function_count) {
-  const size_t width = calls.total.width();
-  std::vector<bool> in_middle(function_count);
-  for (const FunctionId function : functions) in_middle[function.index()] = true;
-  const auto is_one = [&](uint32_t node) {
-    const FunctionId function = calls.nodes[node].function;
-    return function.valid() && in_middle[function.index()];
-  };
-
+Neighbours neighbours(const load::Profile& profile, const symbol::SymbolTable& symbols, MetricTable by_path,
+                      bool inlines, std::vector<FunctionId> functions) {
   Neighbours result;
   result.functions = std::move(functions);
-  for (auto* sum : {&result.total, &result.self, &result.outer_self, &result.elsewhere}) sum->resize(width);
-  Sums callers(width), callees(width), recursive(width);
-  std::vector<bool> inside(calls.nodes.size());
-  std::vector<bool> outermost(calls.nodes.size());
-  for (uint32_t i = 1; i < calls.nodes.size(); ++i) {
-    const uint32_t parent = calls.nodes[i].parent;
-    const bool one = is_one(i);
-    inside[i] = one || inside[parent];
-    outermost[i] = one && !inside[parent];
-    if (one) add(result.self, calls.self.row(i));
-    if (!inside[i]) add(result.elsewhere, calls.self.row(i));
-    if (outermost[i]) {
-      add(result.total, calls.total.row(i));
-      add(result.outer_self, calls.self.row(i));
-      callers.add(calls.nodes[parent].function, calls.total.row(i));
-    } else if (one && !is_one(parent)) {
-      recursive.add(calls.nodes[parent].function, calls.total.row(i));
-    }
-    if (outermost[parent]) callees.add(calls.nodes[i].function, calls.total.row(i));
-  }
-  result.callers = std::move(callers).sorted();
-  result.callees = std::move(callees).sorted();
-  result.recursive_callers = std::move(recursive).sorted();
+  Butterfly butterfly(profile, symbols, inlines, result, by_path.width());
+  butterfly.mark();
+  butterfly.add_own(by_path);
+  add_to_parents(profile.paths, by_path);
+  butterfly.add_inclusive(by_path);
   return result;
 }
 

@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "viewer/analyze/call_tree.h"
 #include "viewer/analyze/filter.h"
 
 namespace varve::analyze {
@@ -28,10 +27,14 @@ struct Neighbours {
 };
 
 /// The functions that a user means by `name`: those of exactly this full, short or linkage name, else those
-/// whose full name the regular expression is found in. Only functions that occur in the tree. Empty: none.
-std::vector<FunctionId> functions_named(const symbol::SymbolTable& symbols, const FunctionTree& calls,
-                                        std::string_view name, const Pattern& pattern);
+/// whose full name the regular expression is found in. Only functions with time in the selection. Empty:
+/// none.
+std::vector<FunctionId> functions_named(const load::Profile& profile, const symbol::SymbolTable& symbols,
+                                        const MetricTable& by_path, bool inlines, std::string_view name,
+                                        const Pattern& pattern);
 
-Neighbours neighbours(const FunctionTree& calls, std::vector<FunctionId> functions, size_t function_count);
+/// `by_path` is used up as working memory.
+Neighbours neighbours(const load::Profile& profile, const symbol::SymbolTable& symbols, MetricTable by_path,
+                      bool inlines, std::vector<FunctionId> functions);
 
 }  // namespace varve::analyze

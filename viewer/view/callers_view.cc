@@ -129,15 +129,15 @@ class CallersView {
 }  // namespace
 
 Made make_callers(const Source& source, const Request& request, analyze::Selection selection) {
-  const auto calls = analyze::call_tree(source.profile, source.symbols, selection.by_path, request.inlines);
-  auto functions =
-      analyze::functions_named(source.symbols, calls, request.function, request.function_pattern);
+  auto functions = analyze::functions_named(source.profile, source.symbols, selection.by_path,
+                                            request.inlines, request.function, request.function_pattern);
   if (functions.empty()) {
     return tl::unexpected(
         fmt::format("no function '{}' occurs in this profile{}; 'varve report hotspots' lists them",
                     request.function, request.filter.given() ? " as filtered" : ""));
   }
-  const auto middle = analyze::neighbours(calls, std::move(functions), source.symbols.functions.size());
+  const auto middle = analyze::neighbours(source.profile, source.symbols, std::move(selection.by_path),
+                                          request.inlines, std::move(functions));
   return CallersView(source, request, middle, whole(selection)[kCpu]).make(selection.filtered_out);
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "viewer/analyze/call_tree.h"
@@ -79,14 +80,14 @@ bool is_hot(const analyze::FunctionTree& tree, uint32_t node, bool parent_hot, b
 class TreeTable {
  public:
   TreeTable(const Source& source, const Request& request, const analyze::FunctionTree& tree,
-            const std::vector<uint64_t>& all, View& view, Table& table)
+            const std::vector<uint64_t>& all, uint64_t least, View& view, Table& table)
       : source_(source),
         request_(request),
         tree_(tree),
         all_(all),
         view_(view),
         table_(table),
-        order_(tree, uint64_t(request.min_share * double(all[kCpu])), request.limit) {}
+        order_(tree, least, request.limit) {}
 
   /// A stack of our own: trees are as deep as --stack-depth allows, and an inlined chain deeper.
   void fill() {
@@ -112,15 +113,17 @@ class TreeTable {
     }
   }
 
-  /// The self time of all that was cut: in the caller tree only the first level has any. An inclusive time of
-  /// rows from all over the tree would mean nothing.
-  void add_rest() {
+  /// The self time of all that was cut: what the rows that stand do not have. An inclusive time of rows from
+  /// all over the tree would mean nothing.
+  void add_rest(const std::vector<uint64_t>& selected) {
     size_t cut = 0;
-    std::vector<uint64_t> self(all_.size());
+    std::vector<uint64_t> self = selected;
     for (uint32_t i = 1; i < tree_.nodes.size(); ++i) {
-      if (order_.kept(i)) continue;
-      ++cut;
-      for (size_t k = 0; k < self.size(); ++k) self[k] += tree_.self.at(i, k);
+      if (!order_.kept(i)) {
+        ++cut;
+        continue;
+      }
+      for (size_t k = 0; k < self.size(); ++k) self[k] -= tree_.self.at(i, k);
     }
     if (cut > 0) add_sum(RowKind::kRest, self, view_.own(cut_label(cut, order_.limited(), request_)));
   }
@@ -183,13 +186,18 @@ Table tree_table(const char* id, const char* title) {
   return table;
 }
 
+/// Nodes lighter than this are not grown, so not shown either.
+uint64_t threshold(const Request& request, const analyze::Selection& selection) {
+  return uint64_t(std::ceil(request.min_share * double(whole(selection)[kCpu])));
+}
+
 View tree_view(const Source& source, const Request& request, const analyze::Selection& selection,
                const analyze::FunctionTree& tree, Table table) {
   View view;
   const std::vector<uint64_t> all = whole(selection);
-  TreeTable rows(source, request, tree, all, view, table);
+  TreeTable rows(source, request, tree, all, threshold(request, selection), view, table);
   rows.fill();
-  rows.add_rest();
+  rows.add_rest(selection.kept);
   rows.add_filtered_out(selection.filtered_out);
   view.tables.push_back(std::move(table));
   return view;
@@ -198,14 +206,14 @@ View tree_view(const Source& source, const Request& request, const analyze::Sele
 }  // namespace
 
 Made make_top_down(const Source& source, const Request& request, analyze::Selection selection) {
-  const auto tree = analyze::call_tree(source.profile, source.symbols, selection.by_path, request.inlines);
+  const auto tree = analyze::call_tree(source.profile, source.symbols, std::move(selection.by_path),
+                                       request.inlines, threshold(request, selection));
   return tree_view(source, request, selection, tree, tree_table("top_down", "Call tree"));
 }
 
 Made make_bottom_up(const Source& source, const Request& request, analyze::Selection selection) {
-  const auto calls = analyze::call_tree(source.profile, source.symbols, selection.by_path, request.inlines);
-  const auto least = uint64_t(request.min_share * double(whole(selection)[kCpu]));
-  const auto tree = analyze::caller_tree(calls, source.symbols.functions.size(), least);
+  const auto tree = analyze::caller_tree(source.profile, source.symbols, selection.by_path, request.inlines,
+                                         threshold(request, selection));
   return tree_view(source, request, selection, tree, tree_table("bottom_up", "Function, then its callers"));
 }
 

@@ -59,7 +59,7 @@ struct Table {
   std::string empty;  // in text instead of a table without rows
   std::vector<Column> columns;
   std::vector<Row> rows;
-  std::vector<Cell> cells;  // row after row
+  std::vector<Cell> cells;    // row after row
   bool narrow_names = false;  // short forms in text of any width
 
   std::span<const Cell> row(size_t index) const {
