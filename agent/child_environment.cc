@@ -86,7 +86,8 @@ void drop_carried_environment() {
     if (carries_library(*entry)) {
       size_t length = 0;
       char* list = *entry + sizeof kPreloadVariable;
-      cut_element(list, const_cast<char*>(find_own_element(list, length)), length);
+      const char* own = find_own_element(list, length);
+      cut_element(list, const_cast<char*>(own), length);
       if (!*list) continue;
     }
     *kept++ = *entry;
