@@ -132,25 +132,33 @@ int stop_after_deadline(debuginfod_client* client, long, long) {
 
 }  // namespace
 
-std::optional<std::string> Debuginfod::find_debug_file(std::span<const uint8_t> build_id) {
+Debuginfod::Clock::time_point Debuginfod::deadline() {
   std::lock_guard lock(mutex_);
+  if (!deadline_) deadline_ = Clock::now() + budget_;
+  return *deadline_;
+}
+
+std::nullopt_t Debuginfod::give_up(const char* reason) {
+  std::lock_guard lock(mutex_);
+  reason_ = reason;
+  return std::nullopt;
+}
+
+std::optional<std::string> Debuginfod::find_debug_file(std::span<const uint8_t> build_id) {
   const auto& library = DebuginfodLibrary::get();
   const char* servers = std::getenv("DEBUGINFOD_URLS");
-  if (!library) return reason_ = "libdebuginfod is not installed", std::nullopt;
-  if (!servers || !*servers) return reason_ = "DEBUGINFOD_URLS names no server", std::nullopt;
-  if (left_ <= std::chrono::nanoseconds::zero()) return reason_ = "debuginfod took too long", std::nullopt;
-  auto begin = std::chrono::steady_clock::now();
-  auto deadline = begin + left_;
-  debuginfod_client* client = library.begin();
+  if (!library) return give_up("libdebuginfod is not installed");
+  if (!servers || !*servers) return give_up("DEBUGINFOD_URLS names no server");
+  Clock::time_point end = deadline();
+  if (Clock::now() > end) return give_up("debuginfod took too long");
+  std::unique_ptr<debuginfod_client, decltype(library.end)> client(library.begin(), library.end);
   if (!client) return {};
-  library.set_user_data(client, &deadline);
-  library.set_progress(client, stop_after_deadline);
+  library.set_user_data(client.get(), &end);
+  library.set_progress(client.get(), stop_after_deadline);
   char* path = nullptr;
-  int fd = library.find(client, build_id.data(), int(build_id.size()), &path);
-  library.end(client);
-  left_ -= std::chrono::steady_clock::now() - begin;
+  int fd = library.find(client.get(), build_id.data(), int(build_id.size()), &path);
   std::unique_ptr<char, void (*)(void*)> owned(path, std::free);
-  if (fd < 0) return {};
+  if (fd < 0) return Clock::now() > end ? give_up("debuginfod took too long") : std::nullopt;
   ::close(fd);
   return path ? std::optional<std::string>(path) : std::nullopt;
 }

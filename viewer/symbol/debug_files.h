@@ -15,19 +15,24 @@
 
 namespace varve::symbol {
 
-/// Time-boxed access to debuginfod, shared by all workers of one run. The library is loaded when it is first
-/// needed.
+/// Time-boxed access to debuginfod, shared by all workers of one run, which may ask at the same time. The
+/// library is loaded, and the time begins, when it is first asked.
 class Debuginfod {
  public:
-  explicit Debuginfod(std::chrono::seconds budget) : left_(budget) {}
+  explicit Debuginfod(std::chrono::seconds budget) : budget_(budget) {}
   /// Path of the downloaded debug file; nothing if there is none or the time is up.
   std::optional<std::string> find_debug_file(std::span<const uint8_t> build_id);
   /// Why it found nothing, if there is a reason that the user can mend; else empty.
   std::string reason() const;
 
  private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point deadline();
+  std::nullopt_t give_up(const char* reason);
+
   mutable std::mutex mutex_;
-  std::chrono::nanoseconds left_;
+  std::chrono::seconds budget_;
+  std::optional<Clock::time_point> deadline_;
   std::string reason_;
 };
 
