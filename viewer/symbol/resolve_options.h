@@ -26,7 +26,7 @@ struct ResolveProgress {
   std::string_view module;  // the one just finished
 };
 
-/// Called by the thread that called resolve(), or by its workers one at a time.
+/// Called by the thread that called resolve(): at every change, and ten times a second while there is none.
 using ProgressCallback = std::function<void(const ResolveProgress&)>;
 
 }  // namespace varve::symbol

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <mutex>
 #include <thread>
 
@@ -104,21 +106,40 @@ class Resolver {
     auto take = [&] {
       for (size_t i; (i = next++) < order.size();) {
         Job& job = *order[i];
-        job.names = name_module(profile_.modules[job.module.index()], code_start[job.module.index()],
-                                job.vaddrs, options_, options_.debuginfod ? &server_ : nullptr);
-        tell(job);
+        const load::Module& module = profile_.modules[job.module.index()];
+        job.names = name_module(module, code_start[job.module.index()], job.vaddrs, options_,
+                                options_.debuginfod ? &server_ : nullptr);
+        finished(job, module.path);
       }
     };
-    std::vector<std::jthread> helpers;
-    for (size_t i = 1; i < std::min<size_t>(thread_count(options_), order.size()); ++i)
-      helpers.emplace_back(take);
-    take();
+    std::vector<std::jthread> workers;
+    for (size_t i = 0; i < std::min<size_t>(thread_count(options_), order.size()); ++i)
+      workers.emplace_back(take);
+    tell_until_done(order.size());
   }
 
-  void tell(const Job& job) {
+  void finished(const Job& job, std::string_view module) {
     std::lock_guard lock(progress_mutex_);
     done_ += job.sites.size();
-    if (progress_) progress_({done_, total_, profile_.modules[job.module.index()].path});
+    ++jobs_done_;
+    last_module_ = module;
+    changed_.notify_one();
+  }
+
+  /// Tells at every change, and while nothing changes often enough that whoever listens can show that time
+  /// passes.
+  void tell_until_done(size_t jobs) {
+    constexpr std::chrono::milliseconds kBeat(100);
+    std::unique_lock lock(progress_mutex_);
+    for (size_t told = 0; told < jobs;) {
+      changed_.wait_for(lock, kBeat, [&] { return jobs_done_ != told; });
+      told = jobs_done_;
+      ResolveProgress now{done_, total_, last_module_};
+      if (!progress_) continue;
+      lock.unlock();
+      progress_(now);
+      lock.lock();
+    }
   }
 
   /// Lowest vaddr of each module's code, for modules whose file is gone.
@@ -210,7 +231,9 @@ class Resolver {
   std::vector<Job> jobs_;
   ModuleId last_quality_;
   std::mutex progress_mutex_;
-  size_t done_ = 0, total_ = 0;
+  std::condition_variable changed_;
+  size_t done_ = 0, total_ = 0, jobs_done_ = 0;
+  std::string_view last_module_;  // of the profile
 };
 
 }  // namespace
