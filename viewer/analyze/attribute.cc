@@ -4,76 +4,126 @@
 // so recursion counts once and no stack is ever written down. A path that is not below the last one costs a
 // climb to their common ancestor: in the order in which samples came that is what the two samples do not
 // share, and memory is read forwards, which makes this several times as fast as a depth-first walk by lists
-// of children. Context: viewer.
+// of children. Any range of paths can be walked on its own, so several threads share the work; sums of
+// integers do not care. Context: viewer.
 #include "viewer/analyze/attribute.h"
+
+#include <algorithm>
+#include <thread>
 
 #include "viewer/analyze/paths.h"
 
 namespace varve::analyze {
 namespace {
 
+/// A thread is worth starting for this many paths: some ten milliseconds of work.
+constexpr size_t kPathsPerThread = 500'000;
+constexpr size_t kMostThreads = 8;
+
 class Walk {
  public:
-  Walk(const std::vector<load::Path>& paths, const MetricTable& inclusive, const SiteKeys& keys,
-       MetricTable& total)
-      : paths_(paths),
+  Walk(const std::vector<load::Path>& paths, const MetricTable& inclusive, const SiteKeys& keys)
+      : flat_{MetricTable(keys.count + 1, inclusive.width()), MetricTable(keys.count + 1, inclusive.width())},
+        paths_(paths),
         inclusive_(inclusive),
         keys_(keys),
-        total_(total),
         on_stack_(keys.count),
         open_(paths.size()) {
     open_[0] = true;
-    stack_.push_back(0);
+    stack_.push_back({0, uint32_t(keys.count)});
   }
 
-  void run() {
-    for (uint32_t i = 1; i < paths_.size(); ++i) {
+  void run(uint32_t first, uint32_t end) {
+    for (uint32_t i = first; i < end; ++i) {
       const uint32_t parent = paths_[i].parent.value;
-      if (parent != stack_.back()) move_to(parent);
-      for (const uint32_t key : keys_.of(paths_[i].site)) {
-        if (on_stack_[key]++ == 0) total_.add(key, inclusive_, i);
+      if (parent != stack_.back().path) move_to(parent);
+      const std::span<const uint32_t> keys = keys_.of(paths_[i].site);
+      for (const uint32_t key : keys) {
+        if (on_stack_[key]++ == 0) flat_.total.add(key, inclusive_, i);
       }
-      stack_.push_back(i);
-      open_[i] = true;
+      // The time that ends in the parent is its inclusive time without that of its children.
+      flat_.self.add(keys.back(), inclusive_, i);
+      flat_.self.subtract(stack_.back().last_key, inclusive_, i);
+      push(i, keys.back());
     }
   }
 
+  Flat result() && { return std::move(flat_); }
+
  private:
+  struct Open {
+    uint32_t path;
+    uint32_t last_key;  // of its innermost frame
+  };
+
+  void push(uint32_t path, uint32_t last_key) {
+    stack_.push_back({path, last_key});
+    open_[path] = true;
+  }
+
   /// Makes `path` the top of the stack.
   void move_to(uint32_t path) {
     climb_.clear();
-    for (; !open_[path]; path = paths_[path].parent.value) climb_.push_back(path);
-    for (; stack_.back() != path; stack_.pop_back()) {
-      open_[stack_.back()] = false;
-      for (const uint32_t key : keys_.of(paths_[stack_.back()].site)) --on_stack_[key];
+    for (uint32_t up = path; !open_[up]; up = paths_[up].parent.value) climb_.push_back(up);
+    const uint32_t common = climb_.empty() ? path : paths_[climb_.back()].parent.value;
+    for (; stack_.back().path != common; stack_.pop_back()) {
+      open_[stack_.back().path] = false;
+      for (const uint32_t key : keys_.of(paths_[stack_.back().path].site)) --on_stack_[key];
     }
     for (; !climb_.empty(); climb_.pop_back()) {
-      const uint32_t next = climb_.back();
-      for (const uint32_t key : keys_.of(paths_[next].site)) ++on_stack_[key];
-      stack_.push_back(next);
-      open_[next] = true;
+      const std::span<const uint32_t> keys = keys_.of(paths_[climb_.back()].site);
+      for (const uint32_t key : keys) ++on_stack_[key];
+      push(climb_.back(), keys.back());
     }
   }
 
+  Flat flat_;
   const std::vector<load::Path>& paths_;
   const MetricTable& inclusive_;
   const SiteKeys& keys_;
-  MetricTable& total_;
   std::vector<uint32_t> on_stack_;  // how often each key is on the stack
   std::vector<bool> open_;          // whether each path is on the stack
-  std::vector<uint32_t> stack_, climb_;
+  std::vector<Open> stack_;
+  std::vector<uint32_t> climb_;
 };
+
+Flat walk_range(const std::vector<load::Path>& paths, const MetricTable& inclusive, const SiteKeys& keys,
+                uint32_t first, uint32_t end) {
+  Walk walk(paths, inclusive, keys);
+  walk.run(first, end);
+  return std::move(walk).result();
+}
 
 }  // namespace
 
 Flat attribute(const std::vector<load::Path>& paths, MetricTable by_path, const SiteKeys& keys) {
   Flat flat{MetricTable(keys.count + 1, by_path.width()), MetricTable(keys.count + 1, by_path.width())};
   if (paths.empty()) return flat;
-  flat.self.add(keys.count, by_path, 0);
   flat.total.add(keys.count, by_path, 0);
-  for (size_t i = 1; i < paths.size(); ++i) flat.self.add(keys.of(paths[i].site).back(), by_path, i);
   add_to_parents(paths, by_path);
-  Walk(paths, by_path, keys, flat.total).run();
+  flat.self.add(keys.count, by_path, 0);
+
+  const size_t wanted = std::clamp<size_t>(paths.size() / kPathsPerThread, 1, kMostThreads);
+  const size_t count = std::clamp<size_t>(std::thread::hardware_concurrency(), 1, wanted);
+  std::vector<Flat> parts(count);
+  std::vector<std::jthread> threads;
+  for (size_t t = 0; t < count; ++t) {
+    const auto first = uint32_t(1 + (paths.size() - 1) * t / count);
+    const auto end = uint32_t(1 + (paths.size() - 1) * (t + 1) / count);
+    const auto work = [&, t, first, end] { parts[t] = walk_range(paths, by_path, keys, first, end); };
+    if (t + 1 == count) {
+      work();
+    } else {
+      threads.emplace_back(work);
+    }
+  }
+  threads.clear();
+  for (const Flat& part : parts) {
+    for (size_t i = 0; i <= keys.count; ++i) {
+      flat.self.add(i, part.self, i);
+      flat.total.add(i, part.total, i);
+    }
+  }
   return flat;
 }
 

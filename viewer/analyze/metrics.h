@@ -30,6 +30,13 @@ class MetricTable {
   }
   void add(size_t row, const MetricTable& other, size_t other_row) { add(row, other.row(other_row)); }
 
+  /// Modulo 2^64: a sum may be wrong between an add() and the subtract() that belongs to it.
+  void subtract(size_t row, const MetricTable& other, size_t other_row) {
+    uint64_t* mine = values_.data() + row * width_;
+    const std::span<const uint64_t> numbers = other.row(other_row);
+    for (size_t k = 0; k < width_; ++k) mine[k] -= numbers[k];
+  }
+
   bool zero(size_t row) const {
     for (const uint64_t number : this->row(row)) {
       if (number != 0) return false;
