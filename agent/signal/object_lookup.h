@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the unwinder asks of whoever knows the loaded objects: from a pc to the unwind table of its object. In the agent
-// that is frame_source.h, over glibc's _dl_find_object.
-// Context: signal.
+// What the unwinder asks of whoever knows the loaded objects: from a pc to the unwind table of its object. In
+// the agent that is frame_source.h, over glibc's _dl_find_object. Context: signal.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Linux x86-64 system calls as inline functions that return -errno: no errno, no cancellation point, no hook of the
-// program or of ours in between, and nothing that could take a lock.
-// Context: signal, and every other part of the agent.
+// Linux x86-64 system calls as inline functions that return -errno: no errno, no cancellation point, no hook
+// of the program or of ours in between, and nothing that could take a lock. Context: signal, and every other
+// part of the agent.
 #pragma once
 
 #include <asm/unistd.h>
