@@ -1,0 +1,39 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# D-19: processes made in every way: one file for each program image, output and exit code as without us.
+. "$(dirname "$0")/agent.inc"
+
+# kind, images that leave a file, images that work for longer than an interval and so have samples
+while read -r kind images busy; do
+  "$programs/process_kinds" $kind >bare 2>&1 </dev/null
+  bare_code=$?
+  run timeout 60 "$VARVE" record -q -o $kind "$programs/process_kinds" $kind </dev/null
+  expect_eq "exit code of $kind" $code $bare_code
+  cmp -s out bare || fail "output of $kind differs from the bare run's: $(cat bare)$(show)"
+  expect_eq "files of $kind" "$(agent_files $kind)" $images
+  expect_eq "images of $kind in the report" "$(rows processes $kind 'len([r for r in rows if r["pid"]])')" $images
+  expect_eq "images of $kind with samples" "$(rows processes $kind 'len([r for r in rows if r["pid"] and n(r, "samples")])')" $busy
+  ledger $kind
+done <<'LIST'
+fork 2 2
+fork_exit 2 2
+vfork 2 2
+spawn 2 2
+system 3 2
+popen 3 2
+double_fork 3 3
+failing_exec 1 1
+empty_environment 3 2
+exec_in_thread 2 1
+fork_in_thread 2 2
+LIST
+
+for kind in fork system vfork; do
+  record -q --no-follow -o alone-$kind "$programs/process_kinds" $kind
+  expect_eq "exit code without following" $code 0
+  expect_eq "files of $kind without following" "$(agent_files alone-$kind)" 1
+done
+record -q --no-follow -o p1 "$programs/process_kinds" preload_of_child
+expect_eq "LD_PRELOAD of a child that is not followed" "$(cat out)" none
+LD_PRELOAD=/usr/lib/x86_64-linux-gnu/libz.so.1 record -q --no-follow -o p2 "$programs/process_kinds" preload_of_child
+expect_eq "the user's own LD_PRELOAD" "$(cat out)" /usr/lib/x86_64-linux-gnu/libz.so.1

@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# D-9, D-10, D-12: stacks that are not of the usual kind are right, or end with a reason that is named; nothing is lost.
+# alone
+. "$(dirname "$0")/agent.inc"
+
+# stack KIND FUNCTION...: nearly all the program's time lies under each of the functions, in that order from the root.
+stack() {
+  local kind=$1
+  shift
+  profile $kind $programs/odd_stacks $kind 300
+  holds "whole stacks of $kind" "$(summary whole_stack_share $kind) == 1"
+  # The widest row of each function: its depth and its time.
+  rows top-down $kind "[max([(n(r, 'total_ns'), int(r['depth'])) for r in rows if r['function'] == f] or [(0, 0)]) for f in '$*'.split()]" >found
+  python3 - "$(truth leaf)" <<'P' || fail "stacks of $kind: time and depth of $*: $(cat found)"
+import ast, sys
+found = ast.literal_eval(open("found").read())
+enough = all(time > 0.9 * int(sys.argv[1]) - 10e6 for time, depth in found)
+sys.exit(not enough or [depth for time, depth in found] != sorted(set(depth for time, depth in found)))
+P
+  nothing_of_ours $kind
+  ledger $kind
+}
+stack signal_frame main signal_frame on_signal leaf
+stack alternate_stack main alternate_stack on_signal leaf
+stack coroutine coroutine_body leaf
+stack vdso main vdso
+stack plt main plt
+expect_eq "samples in the vDSO" "$(rows modules vdso '[r for r in rows if "vdso" in r["module"]] != []')" True
+
+profile flight $programs/in_flight 300
+holds "whole stacks while exceptions fly" "$(summary whole_stack_share flight) >= 0.99"
+holds "time under the destructor" "$(rows hotspots flight "sum(n(r, 'total_ns') for r in rows if 'Burns' in r['function'])") > 0.5 * $(summary cpu_ns flight)"
+
+profile pointer $programs/no_cfi pointer 300
+holds "whole stacks by frame pointer" "$(summary whole_stack_share pointer) == 1"
+for function in main caller with_pointer leaf; do
+  holds "time under $function" "$(rows hotspots pointer "total('$function')") > 0.9 * $(truth leaf) - 10e6"
+done
+profile none $programs/no_cfi none 300
+holds "time of leaf" "$(rows hotspots none 'own("leaf")') > 0.9 * $(truth leaf) - 10e6"
+expect_eq "made-up callers" "$(rows hotspots none '[r["function"] for r in rows if "0x" in r["function"]]')" "[]"
+holds "no whole stack where nothing says who called" "$(summary whole_stack_share none) < 0.2"
+expect_match <("$VARVE" report quality none) 'no_cfi'
+
+record -q --stack-depth 100 -o deep $programs/odd_stacks deep_recursion 300
+holds "time of leaf on a deep stack" "$(rows hotspots deep 'own("leaf")') > 0.9 * $(truth leaf) - 20e6"
+expect_match <("$VARVE" report top-down deep) '\[Skipped frame\(s\): stack depth limit\]'
+expect_match <("$VARVE" report quality deep) 'depth'
+expect_eq "lost samples" "$(summary lost deep)" 0
+ledger deep
