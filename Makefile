@@ -24,9 +24,8 @@ OPT_asan := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-san
 WARNINGS := -Wall -Wextra -Wshadow -Wpedantic -Wnon-virtual-dtor -Wundef -Werror
 COMMON_FLAGS := -std=c++20 -I. $(WARNINGS) -MMD -MP -DVARVE_VERSION='"$(VERSION)"' -DVARVE_LIBDIR='"$(PREFIX)/lib/varve"'
 VIEWER_FLAGS = $(COMMON_FLAGS) $(OPT_$(VARIANT))
-# libstdc++ is linked statically: the demangler that can be stopped is in its archive only, and a built varve runs on machines
-# whose libstdc++ is older.
-VIEWER_LIBS := -static-libstdc++ -lfmt -lre2 -ldw -lelf -llzma -lxxhash -lz -ldl -lpthread -lboost_stacktrace_backtrace
+# The C++ demangler that can be stopped is in libstdc++'s archive only, not in the shared library: that one object is linked.
+VIEWER_LIBS := -lstdc++ -Wl,-u,__gcclibcxx_demangle_callback -l:libstdc++.a -lfmt -lre2 -ldw -lelf -llzma -lxxhash -lz -ldl -lpthread -lboost_stacktrace_backtrace
 
 # The agent is the same in every variant: a sanitizer's runtime has no place in a stranger's process.
 AGENT_FLAGS := $(COMMON_FLAGS) -O2 -g -fPIC -fvisibility=hidden -fvisibility-inlines-hidden -fno-exceptions -fno-rtti \
