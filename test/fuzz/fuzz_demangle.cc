@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     symbol::Demangled names = symbol::demangle(name);
     bool empty = names.full.empty() || names.short_form.empty();
     if (empty && !name.empty()) std::abort();
-    if (names.full.size() > std::max(name.size(), symbol::kMaxDemangled)) std::abort();
+    if (names.full.size() > symbol::max_demangled(name.size())) std::abort();
   }
   symbol::short_cxx_name(text);
   symbol::short_rust_name(text);

@@ -133,13 +133,12 @@ Test(symbol_demangle, growth_is_bounded) {
     last = "S" + std::string(1, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[i + 1]) + "_";
   }
   Demangled names = demangle(bomb);
-  cr_expect_leq(names.full.size(), kMaxDemangled);
+  cr_expect_eq(names.full, bomb);
   std::string deep = "_Z1f" + std::string(50000, 'P') + "i";
-  cr_expect_leq(demangle(deep).full.size(), kMaxDemangled);
+  cr_expect_leq(demangle(deep).full.size(), max_demangled(deep.size()));
   std::string rust = "_RINvC1a1f";
   for (int i = 0; i < 60; ++i) rust += "TBa_Ba_E";
-  cr_expect_leq(demangle(rust + "E").full.size(), kMaxDemangled);
-  std::string nested = "_RNvC1a";
+  cr_expect_leq(demangle(rust + "E").full.size(), max_demangled(rust.size() + 1));
   cr_expect_eq(demangle("_R" + std::string(5000, 'S') + "h").full.size(), 5003);
   cr_expect_eq(demangle(std::string(kMaxLinkageName + 1, 'x')).full.size(), kMaxLinkageName + 1);
 }

@@ -3,53 +3,40 @@
 // 300 bytes can stand for gigabytes of text, and this form can be stopped. Context: viewer, any thread.
 #include "viewer/symbol/demangle.h"
 
-#include <cxxabi.h>
-
-#include <cstdlib>
-#include <memory>
+#include <algorithm>
+#include <cctype>
 
 #include "viewer/symbol/rust_names.h"
 
-// libsupc++/cp-demangle.c. In libstdc++.a only, so the link line names that archive; without it the plain
-// form is used on names that cannot grow.
+// libsupc++/cp-demangle.c. In libstdc++.a only, not in the shared library. No header declares it.
 extern "C" int __gcclibcxx_demangle_callback(const char* mangled, void (*take)(const char*, size_t, void*),
-                                             void* opaque) __attribute__((weak));
+                                             void* opaque);
 
 namespace varve::symbol {
 namespace {
 
 struct TooLong {};
 
-void append_bounded(const char* text, size_t size, void* opaque) {
-  auto& out = *static_cast<std::string*>(opaque);
-  if (out.size() + size > kMaxDemangled)
-    throw TooLong{};  // the demangler is C with unwind tables and holds nothing
-  out.append(text, size);
-}
+struct BoundedText {
+  size_t limit;
+  std::string text;
+};
 
-/// Each reference to an earlier part at most doubles the text.
-bool cannot_grow(std::string_view name) {
-  constexpr int kMaxReferences = 16;
-  int references = 0;
-  for (size_t i = 0; i + 1 < name.size(); ++i) references += name[i] == 'S' || name[i] == 'T';
-  return references <= kMaxReferences;
+void append_bounded(const char* text, size_t size, void* opaque) {
+  auto& out = *static_cast<BoundedText*>(opaque);
+  // The demangler is C with unwind tables and holds nothing, so it can be left this way.
+  if (out.text.size() + size > out.limit) throw TooLong{};
+  out.text.append(text, size);
 }
 
 std::string demangle_cxx(const std::string& name) {
-  std::string text;
-  if (__gcclibcxx_demangle_callback) {
-    try {
-      if (__gcclibcxx_demangle_callback(name.c_str(), append_bounded, &text) != 0) text.clear();
-    } catch (const TooLong&) {
-      text.clear();
-    }
-    return text;
+  BoundedText out{max_demangled(name.size()), ""};
+  try {
+    if (__gcclibcxx_demangle_callback(name.c_str(), append_bounded, &out) != 0) return {};
+  } catch (const TooLong&) {
+    return {};
   }
-  if (!cannot_grow(name)) return text;
-  int status = 0;
-  std::unique_ptr<char, void (*)(void*)> plain(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
-                                               std::free);
-  return plain ? plain.get() : "";
+  return out.text;
 }
 
 bool starts_component(std::string_view done) { return done.empty() || done.ends_with("::"); }

@@ -14,9 +14,12 @@ struct Demangled {
   std::string short_form;  // "ns::Queue::push"
 };
 
-/// Names longer than this stay mangled; longer results are refused. Real ones of heavy templates reach 30 KB.
+/// Names longer than this stay mangled. Real ones of heavy templates reach 30 KB.
 inline constexpr size_t kMaxLinkageName = 64 * 1024;
-inline constexpr size_t kMaxDemangled = 1024 * 1024;
+
+/// A result longer than this is refused: real ones stay below thirty times the mangled length, and with the
+/// bound all names together stay in proportion to the file they come from.
+constexpr size_t max_demangled(size_t linkage_length) { return 100 * linkage_length + 4096; }
 
 Demangled demangle(std::string_view linkage_name);
 

@@ -35,6 +35,8 @@ class Namer {
         code_start_(code_start),
         vdso_(module.path == "[vdso]"),
         files_(open_module(module, options, server)) {
+    for (const auto* file : {&files_.main, &files_.debug})
+      if (*file) name_bytes_left_ += 64 * (*file)->bytes();
     read_code_map();
   }
 
@@ -175,7 +177,17 @@ class Namer {
     return std::max(floor, code_.end_before({vaddr}));
   }
 
+  /// Long names that many symbols of a damaged file share are not copied without end.
   uint32_t add(NamedFunction function) {
+    size_t bytes =
+        function.linkage.size() + function.name.size() + function.short_form.size() + function.file.size();
+    if (bytes > name_bytes_left_) {
+      function.name = function.short_form = fmt::format("{}+0x{:x}", base_name_, function.low);
+      function.linkage.clear();
+      function.file.clear();
+    } else {
+      name_bytes_left_ -= bytes;
+    }
     functions_.push_back(std::move(function));
     return uint32_t(functions_.size() - 1);
   }
@@ -184,6 +196,7 @@ class Namer {
   uint64_t code_start_;
   bool vdso_;
   ModuleFile files_;
+  uint64_t name_bytes_left_ = 16 << 20;
   CodeMap code_;
   std::optional<PltNames> plt_;
   std::vector<NamedFunction> functions_;

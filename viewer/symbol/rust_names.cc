@@ -9,12 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "viewer/symbol/demangle.h"
+
 namespace varve::symbol {
 namespace {
 
 constexpr unsigned kMaxDepth = 200;
 constexpr unsigned kMaxSteps = 100000;
-constexpr size_t kMaxOutput = 256 * 1024;
 constexpr size_t kMaxIdentifier = 4096;
 
 struct Malformed {};
@@ -127,7 +128,7 @@ class V0 {
   bool eat(char c) { return peek() == c ? ++at_, true : false; }
   void print(std::string_view text) {
     if (!printing_) return;
-    if (out_.size() + text.size() > kMaxOutput) throw Malformed{};
+    if (out_.size() + text.size() > max_demangled(text_.size())) throw Malformed{};
     out_ += text;
   }
   void print(uint64_t number) { print(std::to_string(number)); }

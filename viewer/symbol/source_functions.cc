@@ -10,6 +10,7 @@ namespace {
 
 constexpr int kMaxOrigins = 16;
 constexpr int kMaxNesting = 64;
+constexpr size_t kMaxQualified = 16 * 1024;
 
 /// The abstract instance: it alone has the attributes that all instances share.
 Dwarf_Die abstract_instance(Dwarf_Die die) {
@@ -101,7 +102,7 @@ uint32_t SourceFunctions::of(Dwarf_Die die) {
   if (dwarf_decl_line(&instance, &line) == 0 && line > 0) function.line = uint32_t(line);
   bool needs_scope = function.linkage.empty() && has_namespaces(&instance);
   function.name = needs_scope ? qualified_name(instance) : text(dwarf_diename(&instance));
-  if (function.name.empty() && function.linkage.empty()) return kNoFunction;
+  if ((function.name.empty() && function.linkage.empty()) || !afford(function)) return kNoFunction;
   std::string identity = (function.linkage.empty() ? function.name : function.linkage) + '\0' +
                          function.file + '\0' + std::to_string(function.line);
   auto [same, added] = by_identity_.try_emplace(identity, uint32_t(functions_.size()));
@@ -109,10 +110,17 @@ uint32_t SourceFunctions::of(Dwarf_Die die) {
   return by_die_[instance.addr] = same->second;
 }
 
+bool SourceFunctions::afford(const SourceFunction& function) {
+  uint64_t bytes = function.name.size() + function.linkage.size() + function.file.size();
+  if (bytes > bytes_left_) return false;
+  bytes_left_ -= bytes;
+  return true;
+}
+
 std::string SourceFunctions::qualified_name(Dwarf_Die die) {
   std::string inner = text(dwarf_diename(&die));
   std::string name = inner;
-  for (int i = 0; i < kMaxNesting; ++i) {
+  for (int i = 0; i < kMaxNesting && name.size() < kMaxQualified; ++i) {
     die = declaration_of(die);
     Dwarf_Die unit;
     if (dwarf_diecu(&die, &unit, nullptr, nullptr)) learn_parents(unit);

@@ -15,6 +15,9 @@ namespace varve::symbol {
 
 class SourceFunctions {
  public:
+  /// `bytes`: of names that may be kept. Damaged DWARF can give one long string to every function.
+  explicit SourceFunctions(uint64_t bytes) : bytes_left_(bytes) {}
+
   /// Index into functions() of the function that `die` (an instance, inlined or not) belongs to.
   uint32_t of(Dwarf_Die die);
   std::vector<SourceFunction>& functions() { return functions_; }
@@ -23,6 +26,9 @@ class SourceFunctions {
   std::string qualified_name(Dwarf_Die die);
   void learn_parents(const Dwarf_Die& unit);
 
+  bool afford(const SourceFunction& function);
+
+  uint64_t bytes_left_;
   std::unordered_map<const void*, uint32_t> by_die_;
   std::unordered_map<std::string, uint32_t> by_identity_;
   std::unordered_map<const void*, Dwarf_Die>

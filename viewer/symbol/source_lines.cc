@@ -44,7 +44,7 @@ bool is_block(int tag) {
 class Reader {
  public:
   Reader(const ElfFile& file, std::span<const uint64_t> vaddrs)
-      : vaddrs_(vaddrs), budget_(4 * file.bytes() + 1000000) {
+      : vaddrs_(vaddrs), budget_(4 * file.bytes() + 1000000), functions_(16 * file.bytes() + 1000000) {
     dwarf_.reset(dwarf_begin_elf(file.elf(), DWARF_C_READ, nullptr));
     innermost_.assign(vaddrs.size(), kNone);
     lines_.resize(vaddrs.size());
