@@ -25,7 +25,9 @@ OptionTable help_table(HelpOptions& options) {
   table.usages = {"[COMMAND]"};
   table.positionals = {{"COMMAND", "The command to explain.", false, set_text(options.command)}};
   table.options = {{"For packagers", "--man", "TEMPLATE", "",
-                    "Print the man page made from TEMPLATE, with COMMAND's options where it says @OPTIONS@.",
+                    "Print the man page made from TEMPLATE, with COMMAND's options where it says @OPTIONS@ "
+                    "and all commands "
+                    "where it says @COMMANDS@.",
                     set_text(options.man_template)}};
   return table;
 }
@@ -49,11 +51,18 @@ std::string overview() {
          "  varve help record              the options of a command\n";
 }
 
-/// The template with the command's options where a line says @OPTIONS@, and the version where it says
-/// @VERSION@.
+/// The commands as a list for varve(1).
+std::string man_commands() {
+  std::vector<std::pair<std::string, std::string>> words;
+  for (const Command* command : commands()) words.emplace_back(command->name, command->describe().summary);
+  return man_words(words);
+}
+
+/// The template with its marks replaced: @OPTIONS@ and @COMMANDS@ alone on a line, @VERSION@ anywhere.
 std::string man_page(std::string page, const OptionTable& table) {
-  for (const auto& [mark, text] : {std::pair<std::string, std::string>{"@OPTIONS@\n", man_options(table)},
-                                   {"@VERSION@", VARVE_VERSION}}) {
+  const std::pair<std::string, std::string> replacements[] = {
+      {"@OPTIONS@\n", man_options(table)}, {"@COMMANDS@\n", man_commands()}, {"@VERSION@", VARVE_VERSION}};
+  for (const auto& [mark, text] : replacements) {
     for (size_t at = page.find(mark); at != std::string::npos; at = page.find(mark, at + text.size())) {
       page.replace(at, mark.size(), text);
     }

@@ -95,12 +95,10 @@ Setter set_limit(std::optional<uint64_t>& target) {
   };
 }
 
-std::string view_list() {
-  std::string text = "What to show:";
-  for (const view::Kind& kind : view::kinds()) {
-    text += fmt::format("{} {} ({})", &kind == view::kinds().data() ? "" : ",", kind.name, kind.sentence);
-  }
-  return text + ".";
+Choices view_choices() {
+  Choices choices{"Views", {}};
+  for (const view::Kind& kind : view::kinds()) choices.words.emplace_back(kind.name, kind.sentence);
+  return choices;
 }
 
 OptionTable report_table(ReportOptions& options) {
@@ -111,13 +109,14 @@ OptionTable report_table(ReportOptions& options) {
   table.summary = "Print what a recorded profile says.";
   table.usages = {"[options] [VIEW] [PROFILE]", "[options] callers FUNCTION [PROFILE]"};
   table.positionals = {
-      {"VIEW", view_list() + " Default: summary.", false, add_text(options.words)},
+      {"VIEW", "What to show. Default: summary.", false, add_text(options.words)},
       {"FUNCTION",
        "For callers: a name as the other views print it, in full or short, or a regular expression.", false,
        add_text(options.words)},
       {"PROFILE", "The profile's directory. Default: the newest in the current directory.", false,
        add_text(options.words)},
   };
+  table.choices = {view_choices()};
   table.options = {
       {"Output", "--format", "FORMAT", "text", "How to print: text, csv or json.",
        set_choice<Format>(options.format,

@@ -39,11 +39,18 @@ struct Positional {
   Setter set;
 };
 
+/// A list of words that an argument may be, with what each means: the views of report.
+struct Choices {
+  std::string title;
+  std::vector<std::pair<std::string, std::string>> words;  // "hotspots", "functions by ..."
+};
+
 struct OptionTable {
   std::string command;                  // "record"; empty for varve itself
   std::string summary;                  // one sentence: what the command does
   std::vector<std::string> usages;      // "[options] [--] CMD [ARG...]", without "varve record"
   std::vector<Positional> positionals;  // in order
+  std::vector<Choices> choices;         // of the positionals
   std::vector<Option> options;
   /// From the first word that is no option, or from "--", everything is a command line of its own and goes
   /// here untouched (varve record CMD --its-option). No positionals then.
@@ -63,6 +70,9 @@ std::string help_text(const OptionTable& table, size_t width);
 
 /// The OPTIONS section of a man page, in mdoc; one .Ss and list a section of the table.
 std::string man_options(const OptionTable& table);
+
+/// Words and what they mean as an mdoc list.
+std::string man_words(const std::vector<std::pair<std::string, std::string>>& words);
 
 /// The name nearest to `word` if it is near enough to be a slip of the finger (Damerau-Levenshtein distance
 /// at most a third of the length), else empty.

@@ -96,13 +96,16 @@ std::string roff(std::string_view text) {
   return out;
 }
 
-/// One sentence a line, as mdoc wants it.
+constexpr size_t kManWidth = 78;  // mandoc -T lint wants source lines below 80
+
+/// Each sentence on a line of its own, as mdoc wants it, and long ones on several.
 std::string roff_sentences(std::string_view text) {
   std::string out;
   for (size_t at = 0; at < text.size();) {
     const size_t stop = text.find(". ", at);
     const size_t end = stop == std::string_view::npos ? text.size() : stop + 1;
-    out += roff(text.substr(at, end - at)) + '\n';
+    for (const std::string& line : split(wrap(text.substr(at, end - at), 0, kManWidth), '\n'))
+      out += roff(line) + '\n';
     at = end + 1;
   }
   return out;
@@ -129,6 +132,10 @@ std::string help_text(const OptionTable& table, size_t width) {
   text += fmt::format("\n{}\n", wrap(table.summary, 0, width));
   if (!table.positionals.empty()) text += '\n';
   for (const Positional& each : table.positionals) text += help_row("  " + each.name, each.help, width);
+  for (const Choices& choices : table.choices) {
+    text += fmt::format("\n{}:\n", choices.title);
+    for (const auto& [word, sentence] : choices.words) text += help_row("  " + word, sentence, width);
+  }
   for (const std::string& section : sections(table)) {
     text += fmt::format("\n{}:\n", section);
     for (const Option& option : table.options) {
@@ -136,6 +143,13 @@ std::string help_text(const OptionTable& table, size_t width) {
     }
   }
   return text + '\n' + help_row(option_names(help_option()), help_option().help, width);
+}
+
+std::string man_words(const std::vector<std::pair<std::string, std::string>>& words) {
+  std::string text = ".Bl -tag -width Ds\n";
+  for (const auto& [word, sentence] : words)
+    text += fmt::format(".It Cm {}\n{}", roff(word), roff_sentences(sentence));
+  return text + ".El\n";
 }
 
 std::string man_options(const OptionTable& table) {
@@ -146,6 +160,9 @@ std::string man_options(const OptionTable& table) {
       text += fmt::format(".It Ar {}\n{}", roff(each.name), roff_sentences(each.help));
     }
     text += ".El\n";
+  }
+  for (const Choices& choices : table.choices) {
+    text += fmt::format(".Ss {}\n{}", roff(choices.title), man_words(choices.words));
   }
   for (const std::string& section : sections(table)) {
     text += fmt::format(".Ss {}\n.Bl -tag -width Ds\n", roff(section));
