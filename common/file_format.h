@@ -131,11 +131,14 @@ static_assert(sizeof(ControlBlock) == 64);
 /// The control chunk is the first of the session file: header page, chunk header, this block.
 inline constexpr uint64_t kControlOffset = kPageSize + sizeof(ChunkHeader);
 
-/// One process that the recorder reaped, or whose end it was told. Times are the kernel's, with waited-for children.
+inline constexpr int32_t kStatusRunning = -1;  // no wait status: recording stopped while the process went on
+
+/// One process that the recorder reaped, or that lived when it stopped recording. Times are the kernel's, with
+/// waited-for children, at that moment.
 struct ProcessExitRecord {
   RecordHeader header;
   int32_t pid;
-  int32_t status;  // as of wait4
+  int32_t status;  // as of wait4, or kStatusRunning
   uint32_t reserved;
   uint64_t user_ns;
   uint64_t system_ns;

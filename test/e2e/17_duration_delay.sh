@@ -26,6 +26,11 @@ record -o early --duration 500ms ./spin 1500
 expect_eq "exit code with --duration" $code 9
 [ "$(samples)" -lt $((whole * 2 / 3)) ] && [ "$(samples)" -gt 0 ] || fail "--duration: $(samples) of $whole samples$(show)"
 
+# What came after the end of recording is in no number.
+cpu=$(summary cpu_ns early)
+[ "$cpu" -lt 900000000 ] || fail "--duration 500ms: $cpu ns of CPU time"
+[ "$(summary residual_ns early)" -lt 100000000 ] || fail "--duration: a residual of $(summary residual_ns early) ns"
+
 record -o never --delay 20s ./spin 300
 expect_match err 'ended before --delay was over'
 for bad in "--interval 0" "--interval 999us" "--interval 2s" "--interval x" "--stack-depth 0" "--stack-depth 4097" \

@@ -6,12 +6,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <limits>
 #include <map>
 #include <tuple>
 #include <unordered_map>
 
+#include "common/session_keys.h"
 #include "viewer/load/agent_file.h"
 #include "viewer/load/chunk_pipeline.h"
 #include "viewer/load/ledger.h"
@@ -37,6 +39,7 @@ class Loader {
           fmt::format("cannot read the profile {}: {}", profile_.directory, first_refusal()));
     for (uint32_t i = 0; i < agents_.size(); ++i) add_process({i});
     complete_session();
+    forget_after_stop();
     PathTree tree(profile_);
     add_samples(tree);
     profile_.samples = finish_samples(tree);
@@ -58,6 +61,7 @@ class Loader {
   void find_start_sites(PathTree& tree);
   Samples finish_samples(PathTree& tree);
   void complete_session();
+  void forget_after_stop();
   void complete_elapsed();
 
   const FileSource& source_;
@@ -270,6 +274,19 @@ void Loader::complete_session() {
   if (session.host.empty()) session.host = first.host;
   if (session.directory.empty()) session.directory = first.cwd;
   if (session.start_time == Nanos{}) session.start_time = first.start_time;
+}
+
+/// Where recording stopped before a process ended, the clocks of its end count what was not to be recorded.
+void Loader::forget_after_stop() {
+  Nanos stop;
+  for (const auto& [key, value] : profile_.session.texts)
+    if (key == session_key::kStopMonotonicNs)
+      std::from_chars(value.data(), value.data() + value.size(), stop.count);
+  if (stop == Nanos{}) return;
+  for (Process& process : profile_.processes)
+    if (process.end_time > stop) process.end_cpu = {};
+  for (Thread& thread : profile_.threads)
+    if (thread.end_time > stop) thread.end_cpu = {};
 }
 
 void Loader::complete_elapsed() {

@@ -67,12 +67,18 @@ std::string why_few_samples(const Finalized& profile, const RunEnd& end, Nanos i
     return fmt::format("{}: {} got no timer ({}); see ulimit -i", so,
                        plural(profile.threads_unsampled, "thread", "threads"),
                        std::strerror(profile.last_errno));
-  uint64_t expected = profile.cpu.count / interval.count;
-  if (expected < kFew)
+  Nanos seen = saturating_sub(profile.cpu, profile.unsampled);
+  if (profile.cpu.count / interval.count < kFew)
     return fmt::format(
         "{}: {} of CPU time is little at one sample each {}; run it longer, or use --interval 1ms", so,
         time_text(profile.cpu), time_text(interval));
-  return so + ": most of the CPU time was spent where the agent is not; see varve report quality";
+  if (seen.count / interval.count < kFew)
+    return fmt::format(
+        "{}: {} of {} of CPU time were spent where the agent is not, or was not recording; see varve "
+        "report quality",
+        so, time_text(profile.unsampled), time_text(profile.cpu));
+  return so +
+         ": the signals of the timers were held back; the program blocks SIGPROF, or a sanitizer delays it";
 }
 
 }  // namespace varve::record

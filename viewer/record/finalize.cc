@@ -21,6 +21,7 @@ Finalized counts_of(const load::Profile& profile) {
   result.loaded = true;
   result.samples = profile.sample_count;
   result.cpu = profile.kernel_cpu;
+  result.unsampled = profile.unsampled;
   result.threads = profile.threads.size();
   result.agent_files = profile.processes.size();
   result.samples_lost = profile.lost_samples;

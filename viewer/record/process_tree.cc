@@ -10,6 +10,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -65,6 +66,27 @@ bool is_descendant(pid_t process) {
     if (process == getpid()) return true;
   }
   return false;
+}
+
+std::optional<ProcessCpu> cpu_of(pid_t process) {
+  std::string text = small_file(fmt::format("/proc/{}/stat", process));
+  size_t name_end = text.rfind(')');  // the name in parentheses may hold anything
+  if (name_end == std::string::npos) return {};
+  unsigned long user = 0, system = 0;
+  long children_user = 0, children_system = 0;
+  if (std::sscanf(text.c_str() + name_end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %ld %ld",
+                  &user, &system, &children_user, &children_system) != 4)
+    return {};
+  uint64_t tick = kNanosPerSecond.count / uint64_t(sysconf(_SC_CLK_TCK));
+  ProcessCpu cpu{{(user + uint64_t(children_user)) * tick}, {(system + uint64_t(children_system)) * tick}};
+  // The process's own clock is exact where stat counts hundredths.
+  clockid_t clock;
+  timespec now{};
+  if (clock_getcpuclockid(process, &clock) == 0 && clock_gettime(clock, &now) == 0) {
+    Nanos own{uint64_t(now.tv_sec) * kNanosPerSecond.count + uint64_t(now.tv_nsec)};
+    cpu.user = saturating_sub(own, Nanos{system * tick}) + Nanos{uint64_t(children_user) * tick};
+  }
+  return cpu;
 }
 
 bool is_followed(pid_t process) {

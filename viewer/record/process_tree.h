@@ -5,7 +5,10 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <vector>
+
+#include "common/units.h"
 
 namespace varve::record {
 
@@ -14,6 +17,12 @@ std::vector<pid_t> descendants();
 
 /// Whether this process is among the parents of `process`.
 bool is_descendant(pid_t process);
+
+/// CPU time of a living process and of the children it has waited for.
+struct ProcessCpu {
+  Nanos user, system;
+};
+std::optional<ProcessCpu> cpu_of(pid_t process);
 
 /// Whether the agent is mapped into the process: it is being recorded.
 bool is_followed(pid_t process);

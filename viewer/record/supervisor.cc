@@ -70,6 +70,7 @@ class Supervisor {
   void reap();
   void take_exit(pid_t process, int status, const rusage& usage);
   void mirror_stop(int number);
+  void account_for_living(Nanos now);
   void keep_times();
   void stop(RunEnd::Stop why);
   bool followed_live();
@@ -199,9 +200,21 @@ void Supervisor::take_exit(pid_t process, int status, const rusage& usage) {
   record.max_rss_bytes = uint64_t(usage.ru_maxrss) * 1024;
   record.time_ns = last_exit_.count;
   session_.process_exit(record);
-  ++end_.reaped;
-  end_.user_cpu += Nanos{record.user_ns};
-  end_.system_cpu += Nanos{record.system_ns};
+}
+
+/// What the kernel charges until now to those that go on: the run's CPU time is this and that of the reaped.
+void Supervisor::account_for_living(Nanos now) {
+  for (pid_t process : descendants()) {
+    auto cpu = cpu_of(process);
+    if (!cpu) continue;
+    format::ProcessExitRecord record{};
+    record.pid = process;
+    record.status = format::kStatusRunning;
+    record.user_ns = cpu->user.count;
+    record.system_ns = cpu->system.count;
+    record.time_ns = now.count;
+    session_.process_exit(record);
+  }
 }
 
 /// The shell sees only us, so where the terminal stopped the command (^Z, reading in the background) we stop
@@ -234,6 +247,7 @@ void Supervisor::stop(RunEnd::Stop why) {
   end_.elapsed = (why == RunEnd::Stop::kEnd ? last_exit_ : now) - start_;
   end_.stop = why;
   if (why == RunEnd::Stop::kEnd) return;
+  account_for_living(now);
   end_.still_running = count_followed();
   session_.text(session_key::kStopReason, why == RunEnd::Stop::kDuration ? "duration" : "interrupt");
   session_.text(session_key::kStopMonotonicNs, fmt::format("{}", now.count));

@@ -29,8 +29,6 @@ struct SupervisorPlan {
 struct RunEnd {
   int status = 0;              // of the command, as of wait4
   Nanos elapsed;               // from the start to the end of recording
-  unsigned reaped = 0;         // processes whose CPU time the kernel reported
-  Nanos user_cpu, system_cpu;  // theirs
   bool all_ended = false;      // no descendant lives: nothing maps the agents' files
   unsigned still_running = 0;  // followed processes that go on without us
   enum class Stop { kEnd, kDuration, kInterrupt } stop = Stop::kEnd;
