@@ -1,0 +1,30 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# D-25: programs that use SIGPROF themselves, block every signal or wait for every signal see what they would without us, and are
+# sampled nevertheless.
+. "$(dirname "$0")/agent.inc"
+
+# same KIND [BEFORE...]: bare and recorded output are equal, and the work was sampled.
+same() {
+  local kind=$1
+  shift
+  timeout 60 "$@" $programs/own_sigprof $kind >bare 2>&1
+  bare_code=$?
+  run timeout 60 "$@" "$VARVE" record -q -o $kind $programs/own_sigprof $kind
+  expect_eq "exit code of $kind" $code $bare_code
+  cmp -s out bare || fail "output of $kind differs from the bare run's: $(cat bare)$(show)"
+  holds "samples of $kind" "$(summary samples $kind) >= 5"
+  ledger $kind
+}
+same itimer
+expect_match bare '"several": 1, "foreign": 0, "mine": 1'
+same raised
+expect_match bare '"seen": 5'
+same ignored python3 -c 'import os, signal, sys; signal.signal(signal.SIGPROF, signal.SIG_IGN); os.execvp(sys.argv[1], sys.argv[1:])'
+expect_match bare '"ignored": 1'
+same blocked python3 -c 'import os, signal, sys; signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGPROF]); os.execvp(sys.argv[1], sys.argv[1:])'
+expect_eq "threads with samples, all signals blocked" "$(rows threads blocked 'len([r for r in rows if r["tid"] and n(r, "samples")])')" 2
+same sigwait
+expect_eq "signals waited for" "$(wc -l <bare)" 3
+same signalfd
+expect_eq "signals read" "$(wc -l <bare)" 3

@@ -1,0 +1,30 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# D-17, D-18, D-23: under a tick a millisecond errno stays, calls that the kernel restarts do not fail, the program sees no
+# alternate stack but its own, and the handler never allocates.
+# alone
+. "$(dirname "$0")/agent.inc"
+interval_ms=1
+
+profile errno $programs/good_guest errno
+expect_eq "errors changed" "$(truth changed)" 0
+holds "ticks while errno was watched" "$(summary samples errno) >= 50"
+
+profile altstack $programs/good_guest altstack
+expect_eq "alternate stacks" "$(cat out)" '{"before": 1, "mine": 1, "after": 1, "last": 1}'
+holds "ticks on both stacks" "$(summary samples altstack) >= 10"
+
+profile malloc $programs/handler_watch malloc
+expect_eq "mallocs watched" "$(truth checked)" 1
+holds "ticks while malloc was watched" "$(summary samples malloc) >= 50"
+
+profile eintr $programs/good_guest eintr
+holds "ticks between waits" "$(summary samples eintr) >= 50"
+# A tick comes while a thread runs, so none can end a wait; the race of a tick that expires on the way into one is left.
+for call in read poll epoll_wait nanosleep sem_timedwait accept; do
+  echo "$call failed with EINTR: $(truth $call)"
+done
+expect_eq "reads and accepts, which the kernel restarts" "$(truth read) $(truth accept)" "0 0"
+for call in poll epoll_wait nanosleep sem_timedwait; do
+  expect_eq "EINTR of $call" "$(truth $call)" 0
+done

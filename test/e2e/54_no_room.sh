@@ -1,0 +1,34 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# D-28: no disk, no file size, no timers, no memory, a directory that turned read-only: the program does not notice, the report
+# says why there is less.
+. "$(dirname "$0")/agent.inc"
+
+# short NAME REASON SHELL-SETUP: the target's output is whole, its exit code its own, and the report gives the reason.
+short() {
+  run timeout 60 bash -c "$3; exec \"\$@\"" setup "$VARVE" record -q -o $1 sh -c "\"$programs/thread_churn\" 1500 1; exit 3"
+  expect_eq "exit code with $1" $code 3
+  expect_eq "threads of the program" "$(truth threads)" 1500
+  { "$VARVE" report quality $1; "$VARVE" report summary $1; } >said 2>&1
+  [ -z "$2" ] || grep -qiE "$2" said || fail "$1: nothing says $2: $(cat said)"
+}
+short signals 'timer' 'ulimit -i 0'
+holds "time without timers is still accounted for" "$(summary residual_ns signals) > 0.9 * $(summary cpu_ns signals)"
+short memory '' 'ulimit -v 200000'
+# The records of 1500 threads alone are 180 KB.
+short size 'file|space|room|limit' 'ulimit -f 100'
+holds "threads before the limit" "$(summary threads size) > 20"
+
+if [ $(id -u) = 0 ] && mkdir disk && mount -t tmpfs -o size=1m tmpfs disk 2>mount.err; then
+  trap 'cd /; umount "$work/disk"; rm -rf "$work"' EXIT
+  dd if=/dev/zero of=disk/filler bs=1k count=800 2>/dev/null
+  short disk/full 'space|room' true
+  holds "threads before the disk was full" "$(summary threads disk/full) > 20"
+else
+  echo "SKIPPED: the full disk; this needs root and mount: $(cat mount.err 2>/dev/null)"
+fi
+
+"$VARVE" record -q -o readonly sh -c "chmod a-w readonly; '$programs/busy_threads' 1 100; exit 4" >out 2>err
+expect_eq "exit code in a read-only profile" $? 4
+chmod u+w readonly
+"$VARVE" report summary readonly >said || fail "the profile that was read-only for a while does not open"

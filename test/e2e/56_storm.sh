@@ -1,0 +1,20 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# D-22: dlopen, dlclose, exceptions and malloc on eight threads under ticks: neither a hang nor a crash. CPU_MS is each thread's
+# share of the storm; the stress form has more.
+. "$(dirname "$0")/agent.inc"
+
+g++ -x c++ -O1 -g -shared -fPIC -o storm.so - <<'E' || fail "cannot compile the library"
+extern "C" int call_and_throw(int depth) {
+  if (!depth) throw depth;
+  return call_and_throw(depth - 1) + 1;
+}
+E
+interval_ms=${INTERVAL_MS:-4}
+rm -rf storm
+run timeout -s KILL ${LIMIT:-90} "$VARVE" record -q --interval ${interval_ms}ms -o storm $programs/storm ./storm.so ${CPU_MS:-400}
+expect_eq "exit code of the storm" $code 0
+expect_eq "the storm" "$(cat out)" '{"wrong": 0, "worked": 1}'
+ledger storm
+holds "whole stacks in the storm" "$(summary whole_stack_share storm) >= 0.98"
+nothing_of_ours storm

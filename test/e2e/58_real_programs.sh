@@ -1,0 +1,29 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# D-32: programs of the system print the same bytes and codes as without us; the ledger holds and the stacks are whole.
+# alone
+. "$(dirname "$0")/agent.inc"
+
+python3 -c 'import random; random.seed(1); print("\n".join(str(random.getrandbits(40)) + " lorem ipsum" for _ in range(120000)))' >data
+# real NAME PROGRAM ARGUMENTS...: skipped where the program is not installed
+real() {
+  local name=$1
+  shift
+  command -v "$1" >/dev/null || { echo "SKIPPED: $1 is not installed"; return; }
+  "$@" >bare 2>bare.err <data
+  bare_code=$?
+  run "$VARVE" record -q -o $name -- "$@" <data
+  expect_eq "exit code of $name" $code $bare_code
+  cmp -s out bare || fail "output of $name differs from the bare run's"
+  cmp -s err bare.err || fail "errors of $name differ from the bare run's$(show)"
+  ledger $name
+  holds "samples of $name" "$(summary samples $name) >= 10"
+  holds "whole stacks of $name: $(summary whole_stack_share $name)" "$(summary whole_stack_share $name) >= 0.99"
+  nothing_of_ours $name
+}
+real python /usr/bin/python3 -c 'import sys; print(sum(hash(int(l.split()[0]) ** 2) % 7 for l in sys.stdin for _ in range(3))); sys.exit(3)'
+real xz xz -T2 -3 -c --block-size=1MiB
+real gzip gzip -9 -n -c
+real sqlite sqlite3 :memory: 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 700000) SELECT sum(i % 7), count(DISTINCT i % 1009) FROM n;'
+real sort sort data data data data data
+real bash bash -c 'for ((i = 0; i < 60000; ++i)); do x=$((i * 3)); done; echo $x $(echo sub) | tr a-z A-Z'
