@@ -5,11 +5,14 @@
 
 #include <dwarf.h>
 
+#include <algorithm>
+
 namespace varve::symbol {
 namespace {
 
 constexpr int kMaxOrigins = 16;
 constexpr int kMaxNesting = 64;
+constexpr uint32_t kNoParent = UINT32_MAX;
 constexpr size_t kMaxQualified = 16 * 1024;
 
 /// The abstract instance: it alone has the attributes that all instances share.
@@ -123,35 +126,41 @@ std::string SourceFunctions::qualified_name(Dwarf_Die die) {
   for (int i = 0; i < kMaxNesting && name.size() < kMaxQualified; ++i) {
     die = declaration_of(die);
     Dwarf_Die unit;
-    if (dwarf_diecu(&die, &unit, nullptr, nullptr)) learn_parents(unit);
-    auto parent = parents_.find(die.addr);
-    if (parent == parents_.end()) break;
-    die = parent->second;
+    if (!dwarf_diecu(&die, &unit, nullptr, nullptr)) break;
+    const UnitScopes& scopes = scopes_of(unit);
+    auto here = std::lower_bound(scopes.begin(), scopes.end(), die.addr,
+                                 [](const Nested& scope, const void* addr) { return scope.die.addr < addr; });
+    if (here == scopes.end() || here->die.addr != die.addr || here->parent == kNoParent) break;
+    die = scopes[here->parent].die;
     inner = scope_name(&die, inner);
     name.insert(0, inner + "::");
   }
   return name;
 }
 
-void SourceFunctions::learn_parents(const Dwarf_Die& unit) {
-  if (!units_.try_emplace(unit.addr, true).second) return;
-  // Depth first, by hand: [0] is the unit itself, each next entry a child that is being looked at.
-  std::vector<Dwarf_Die> open{unit};
-  Dwarf_Die die;
-  if (dwarf_child(&open[0], &die) != 0) return;
+const SourceFunctions::UnitScopes& SourceFunctions::scopes_of(const Dwarf_Die& unit) {
+  auto [known, fresh] = units_.try_emplace(unit.addr);
+  UnitScopes& scopes = known->second;
+  Dwarf_Die die = unit;
+  if (!fresh || dwarf_child(&die, &die) != 0) return scopes;
+  // Depth first, by hand: the places of the scopes that are open around `die`.
+  std::vector<uint32_t> open;
+  const void* before = unit.addr;
   while (true) {
+    if (die.addr <= before) return scopes;  // damage: a sibling is always further on
+    before = die.addr;
     if (is_scope(dwarf_tag(&die))) {
-      if (open.size() > 1) parents_.try_emplace(die.addr, open.back());
+      scopes.push_back({die, open.empty() ? kNoParent : open.back()});
       Dwarf_Die child;
       if (open.size() < kMaxNesting && dwarf_child(&die, &child) == 0) {
-        open.push_back(die);
+        open.push_back(uint32_t(scopes.size() - 1));
         die = child;
         continue;
       }
     }
     while (dwarf_siblingof(&die, &die) != 0) {
-      if (open.size() == 1) return;
-      die = open.back();
+      if (open.empty()) return scopes;
+      die = scopes[open.back()].die;
       open.pop_back();
     }
   }

@@ -23,17 +23,22 @@ class SourceFunctions {
   std::vector<SourceFunction>& functions() { return functions_; }
 
  private:
+  /// A namespace, class or function of a unit, and the place of the one around it in the unit's list.
+  struct Nested {
+    Dwarf_Die die;
+    uint32_t parent;
+  };
+  using UnitScopes = std::vector<Nested>;  // in the order of the file, so sorted by die.addr
+
   std::string qualified_name(Dwarf_Die die);
-  void learn_parents(const Dwarf_Die& unit);
+  const UnitScopes& scopes_of(const Dwarf_Die& unit);
 
   bool afford(const SourceFunction& function);
 
   uint64_t bytes_left_;
   std::unordered_map<const void*, uint32_t> by_die_;
   std::unordered_map<std::string, uint32_t> by_identity_;
-  std::unordered_map<const void*, Dwarf_Die>
-      parents_;  // of functions, classes and namespaces of the units in units_
-  std::unordered_map<const void*, bool> units_;
+  std::unordered_map<const void*, UnitScopes> units_;
   std::vector<SourceFunction> functions_;
 };
 
