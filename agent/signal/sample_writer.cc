@@ -65,6 +65,7 @@ Segment SampleWriter::take_segment() {
 
 void SampleWriter::give_segment(const Segment& segment) {
   segment_ = segment;
+  segment_.thread = format::kNoThread;  // even if it was ours: the reader must begin with an empty stack, as we do
   previous_depth_ = 0;
 }
 
