@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// busy_threads THREADS MS: threads that do the same work at the same time; prints each one's CPU time by its own clock, and
-// the process's. Context: tests 41, 42.
+// busy_threads THREADS MS: threads that do the same work at the same time; prints each one's CPU time by its
+// own clock, and the process's. Context: tests 41, 42.
 #include <pthread.h>
 #include <sys/syscall.h>
 

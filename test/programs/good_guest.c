@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// good_guest KIND: what a guest in the process must leave alone: errno, calls that wait, the alternate stack, malloc. It works
-// under many ticks and counts what changed. Context: test 51.
+// good_guest KIND: what a guest in the process must leave alone: errno, calls that wait, the alternate stack,
+// malloc. It works under many ticks and counts what changed. Context: test 51.
 #include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
@@ -26,7 +26,8 @@ static void check_errno(void) {
   printf("{\"changed\": %lu}\n", changed);
 }
 
-/// A thread that waits without end sees no tick: its CPU clock stands still. One that works between short waits does.
+/// A thread that waits without end sees no tick: its CPU clock stands still. One that works between short
+/// waits does.
 enum { kRead, kPoll, kEpoll, kSleep, kSemaphore, kAccept, kCalls };
 static unsigned long interrupted[kCalls], calls[kCalls];
 static void note(int call, int failed) {
@@ -61,9 +62,11 @@ static void check_eintr(void) {
   }
   __atomic_store_n(&finished, 1, __ATOMIC_RELAXED);
   pthread_join(thread, NULL);
-  printf("{\"read\": %lu, \"poll\": %lu, \"epoll_wait\": %lu, \"nanosleep\": %lu, \"sem_timedwait\": %lu, \"accept\": %lu}\n",
-         interrupted[kRead], interrupted[kPoll], interrupted[kEpoll], interrupted[kSleep], interrupted[kSemaphore],
-         interrupted[kAccept]);
+  printf(
+      "{\"read\": %lu, \"poll\": %lu, \"epoll_wait\": %lu, \"nanosleep\": %lu, \"sem_timedwait\": %lu, "
+      "\"accept\": %lu}\n",
+      interrupted[kRead], interrupted[kPoll], interrupted[kEpoll], interrupted[kSleep],
+      interrupted[kSemaphore], interrupted[kAccept]);
 }
 
 static void check_alternate_stack(void) {
@@ -76,8 +79,8 @@ static void check_alternate_stack(void) {
   sigaltstack(&(stack_t){.ss_flags = SS_DISABLE}, &after);
   SPIN(x, 100 * STEPS_PER_MS);
   sigaltstack(NULL, &last);
-  printf("{\"before\": %d, \"mine\": %d, \"after\": %d, \"last\": %d}\n", before.ss_flags == SS_DISABLE, now.ss_sp == mine,
-         after.ss_sp == mine, last.ss_flags == SS_DISABLE);
+  printf("{\"before\": %d, \"mine\": %d, \"after\": %d, \"last\": %d}\n", before.ss_flags == SS_DISABLE,
+         now.ss_sp == mine, after.ss_sp == mine, last.ss_flags == SS_DISABLE);
 }
 
 int main(int argc, char** argv) {

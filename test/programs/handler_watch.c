@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// handler_watch malloc|stack|plain: its malloc aborts when it is called while a SIGPROF handler runs, which it knows from SIGPROF
-// being blocked; or threads with the smallest stacks there are work under ticks and check that nothing was written below them.
-// Context: tests 51, 57. The compiler must not think that it knows what malloc does.
-// flags: -fno-builtin
+// handler_watch malloc|stack|plain: its malloc aborts when it is called while a SIGPROF handler runs, which
+// it knows from SIGPROF being blocked; or threads with the smallest stacks there are work under ticks and
+// check that nothing was written below them. Context: tests 51, 57. The compiler must not think that it knows
+// what malloc does. flags: -fno-builtin
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
@@ -67,7 +67,8 @@ int main(int argc, char** argv) {
     memset(stack, 0xa5, size);
     pthread_attr_init(&attributes);
     pthread_attr_setstack(&attributes, stack, size);
-    if (pthread_create(&thread, &attributes, small_thread, &cpu) || pthread_join(thread, NULL) || !cpu) return 1;
+    if (pthread_create(&thread, &attributes, small_thread, &cpu) || pthread_join(thread, NULL) || !cpu)
+      return 1;
     size_t used = used_bytes(stack, size);
     most = used > most ? used : most;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// no_cfi pointer|none [MS]: a function without unwind information calls leaf(): with a frame pointer, as JIT code has it, or with
-// nothing that says where its caller is. Context: test 49.
-// flags: -fno-omit-frame-pointer
+// no_cfi pointer|none [MS]: a function without unwind information calls leaf(): with a frame pointer, as JIT
+// code has it, or with nothing that says where its caller is. Context: test 49. flags:
+// -fno-omit-frame-pointer
 #include "work.h"
 
 static uint64_t x = 13, steps;
@@ -15,14 +15,17 @@ __asm__(
     "with_pointer: push %rbp\n mov %rsp, %rbp\n call leaf\n pop %rbp\n ret\n"
     ".size with_pointer, . - with_pointer\n"
     ".type without_pointer, @function\n"
-    "without_pointer: push %rbp\n push %rbx\n sub $56, %rsp\n mov $3, %ebp\n call leaf\n add $56, %rsp\n pop %rbx\n pop %rbp\n ret\n"
+    "without_pointer: push %rbp\n push %rbx\n sub $56, %rsp\n mov $3, %ebp\n call leaf\n add $56, %rsp\n pop "
+    "%rbx\n pop %rbp\n ret\n"
     ".size without_pointer, . - without_pointer\n");
 void with_pointer(void);
 void without_pointer(void);
 
 __attribute__((noinline)) static void caller(int pointer) {
-  if (pointer) with_pointer();
-  else without_pointer();
+  if (pointer)
+    with_pointer();
+  else
+    without_pointer();
   x += 1;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// odd_stacks KIND [MS]: one function, leaf(), works at the end of a stack that is not of the usual kind. Prints what it cost.
-// flags: -lm -Wl,-z,lazy
-// Context: test 49.
+// odd_stacks KIND [MS]: one function, leaf(), works at the end of a stack that is not of the usual kind.
+// Prints what it cost. flags: -lm -Wl,-z,lazy Context: test 49.
 #include <math.h>
 #include <signal.h>
 #include <string.h>
@@ -60,9 +59,15 @@ __attribute__((noinline)) static void deep_recursion(void) { x += deep(20000); }
 int main(int argc, char** argv) {
   const char* kind = argc > 1 ? argv[1] : "";
   steps = number_argument(argc, argv, 2, 300) * STEPS_PER_MS;
-  struct { const char* name; void (*run)(void); } kinds[] = {
-      {"signal_frame", signal_frame}, {"alternate_stack", alternate_stack}, {"coroutine", coroutine}, {"vdso", vdso},
-      {"plt", plt}, {"deep_recursion", deep_recursion}};
+  struct {
+    const char* name;
+    void (*run)(void);
+  } kinds[] = {{"signal_frame", signal_frame},
+               {"alternate_stack", alternate_stack},
+               {"coroutine", coroutine},
+               {"vdso", vdso},
+               {"plt", plt},
+               {"deep_recursion", deep_recursion}};
   uint64_t begin = thread_ns();
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i)
     if (!strcmp(kind, kinds[i].name)) kinds[i].run();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// own_sigprof KIND [MS]: a program that has plans of its own for SIGPROF and for signal masks. It works while it does so and
-// prints what it saw. Context: test 50.
+// own_sigprof KIND [MS]: a program that has plans of its own for SIGPROF and for signal masks. It works while
+// it does so and prints what it saw. Context: test 50.
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -26,7 +26,8 @@ static void itimer(void) {
   work();
   setitimer(ITIMER_PROF, &(struct itimerval){{0, 0}, {0, 0}}, NULL);
   sigaction(SIGPROF, NULL, &now);
-  printf("{\"several\": %d, \"foreign\": %d, \"mine\": %d}\n", seen >= 3, (int)foreign, now.sa_sigaction == on_prof);
+  printf("{\"several\": %d, \"foreign\": %d, \"mine\": %d}\n", seen >= 3, (int)foreign,
+         now.sa_sigaction == on_prof);
 }
 static void raised(void) {
   signal(SIGPROF, SIG_IGN);
@@ -72,7 +73,8 @@ static void* waits(void* unused) {
 static void wait_for_signals(void) {
   pthread_t thread;
   pthread_create(&thread, NULL, waits, NULL);
-  for (int i = 0; i < 3; ++i) usleep(20000), pthread_kill(thread, SIGUSR1 + 2 * (i & 1)), usleep(2 * steps / 400);
+  for (int i = 0; i < 3; ++i)
+    usleep(20000), pthread_kill(thread, SIGUSR1 + 2 * (i & 1)), usleep(2 * steps / 400);
   pthread_join(thread, NULL);
 }
 static void read_signals(void) {
@@ -91,8 +93,15 @@ static void read_signals(void) {
 int main(int argc, char** argv) {
   const char* kind = argc > 1 ? argv[1] : "";
   steps = number_argument(argc, argv, 2, 200) * STEPS_PER_MS;
-  struct { const char* name; void (*run)(void); } kinds[] = {{"itimer", itimer}, {"raised", raised}, {"ignored", ignored},
-      {"blocked", blocked}, {"sigwait", wait_for_signals}, {"signalfd", read_signals}};
+  struct {
+    const char* name;
+    void (*run)(void);
+  } kinds[] = {{"itimer", itimer},
+               {"raised", raised},
+               {"ignored", ignored},
+               {"blocked", blocked},
+               {"sigwait", wait_for_signals},
+               {"signalfd", read_signals}};
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i)
     if (!strcmp(kind, kinds[i].name)) kinds[i].run();
 }

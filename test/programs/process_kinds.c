@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// process_kinds KIND: starts processes in one of the ways there are; each of them works for 60 ms and writes one line. Without a
-// KIND it is such a child. Context: test 46, which counts the files.
+// process_kinds KIND: starts processes in one of the ways there are; each of them works for 60 ms and writes
+// one line. Without a KIND it is such a child. Context: test 46, which counts the files.
 #include <errno.h>
 #include <pthread.h>
 #include <spawn.h>
@@ -96,10 +96,18 @@ int main(int argc, char** argv) {
   if (readlink("/proc/self/exe", path, sizeof path - 1) < 0) return 2;
   self = path;
   const char* kind = argc > 1 ? argv[1] : "";
-  struct { const char* name; void (*run)(void); } kinds[] = {
-      {"fork", do_fork}, {"fork_exit", do_fork_exit}, {"vfork", do_vfork}, {"spawn", do_spawn}, {"system", do_system},
-      {"popen", do_popen}, {"double_fork", do_double_fork}, {"failing_exec", do_failing_exec},
-      {"empty_environment", do_empty_environment}};
+  struct {
+    const char* name;
+    void (*run)(void);
+  } kinds[] = {{"fork", do_fork},
+               {"fork_exit", do_fork_exit},
+               {"vfork", do_vfork},
+               {"spawn", do_spawn},
+               {"system", do_system},
+               {"popen", do_popen},
+               {"double_fork", do_double_fork},
+               {"failing_exec", do_failing_exec},
+               {"empty_environment", do_empty_environment}};
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i)
     if (!strcmp(kind, kinds[i].name)) kinds[i].run();
   if (!strcmp(kind, "exec_in_thread")) in_thread(exec_in_thread);

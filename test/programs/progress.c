@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// progress FILE HOW: two threads that work and keep noting their CPU clocks in FILE, until the process is killed or, after
-// half a second of work, ends itself in the way HOW says. Context: test 53, which compares the notes with the profile.
+// progress FILE HOW: two threads that work and keep noting their CPU clocks in FILE, until the process is
+// killed or, after half a second of work, ends itself in the way HOW says. Context: test 53, which compares
+// the notes with the profile.
 #include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
@@ -10,7 +11,9 @@
 #include "work.h"
 
 enum { kThreads = 2 };
-struct note { uint64_t tid, cpu_ns; };
+struct note {
+  uint64_t tid, cpu_ns;
+};
 static struct note* notes;
 static uint64_t limit_ns;
 
@@ -34,7 +37,8 @@ int main(int argc, char** argv) {
   limit_ns = strcmp(how, "kill") ? 250000000u : 60000000000u;
   pthread_t threads[kThreads];
   for (long i = 0; i < kThreads; ++i) pthread_create(&threads[i], NULL, work, (void*)i);
-  if (!strcmp(how, "kill") || !strcmp(how, "exit")) pthread_join(threads[0], NULL), pthread_join(threads[1], NULL);
+  if (!strcmp(how, "kill") || !strcmp(how, "exit"))
+    pthread_join(threads[0], NULL), pthread_join(threads[1], NULL);
   while (notes[0].cpu_ns < limit_ns / 2) usleep(1000);
   if (!strcmp(how, "segv")) *(volatile int*)(argc - 3L) = 1;
   if (!strcmp(how, "abort")) abort();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// shapes [MS]: the shapes of calls that attribution gets wrong most easily: recursion, inlined calls, a tail call, a call that is
-// the last instruction of its function. Prints what each cost. Context: test 45.
+// shapes [MS]: the shapes of calls that attribution gets wrong most easily: recursion, inlined calls, a tail
+// call, a call that is the last instruction of its function. Prints what each cost. Context: test 45.
 #include <setjmp.h>
 
 #include "work.h"
@@ -47,6 +47,6 @@ int main(int argc, char** argv) {
   uint64_t t3 = thread_ns();
   sum += (uint64_t)calls_noreturn();
   uint64_t t4 = thread_ns();
-  printf("{\"recursion\": %lu, \"inlined\": %lu, \"tail\": %lu, \"noreturn\": %lu, \"sum\": %lu}\n", t1 - t0, t2 - t1, t3 - t2,
-         t4 - t3, sum & 1);
+  printf("{\"recursion\": %lu, \"inlined\": %lu, \"tail\": %lu, \"noreturn\": %lu, \"sum\": %lu}\n", t1 - t0,
+         t2 - t1, t3 - t2, t4 - t3, sum & 1);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// thread_churn THREADS MS: many threads that each work for a few ms, two at a time. Prints how many ran and the process's CPU
-// time. Context: test 44 and its stress form.
+// thread_churn THREADS MS: many threads that each work for a few ms, two at a time. Prints how many ran and
+// the process's CPU time. Context: test 44 and its stress form.
 #include <pthread.h>
 
 #include "work.h"
