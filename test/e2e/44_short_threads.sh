@@ -5,7 +5,7 @@
 . "$(dirname "$0")/agent.inc"
 
 count=${THREADS:-1000}
-profile churn $programs/thread_churn $count 3
+profile churn $programs/thread_churn $count 5
 expect_eq "threads that ran" "$(truth threads)" "$count"
 expect_eq "threads in the profile" "$(summary threads churn)" $((count + 1))
 holds "99 % accounted for" "$(summary sampled_ns churn) + $(summary residual_ns churn) >= 0.99 * $(summary cpu_ns churn)"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
+// flags: -fno-builtin
 // handler_watch malloc|stack|plain: its malloc aborts when it is called while a SIGPROF handler runs, which
 // it knows from SIGPROF being blocked; or threads with the smallest stacks there are work under ticks and
 // check that nothing was written below them. Context: tests 51, 57. The compiler must not think that it knows
-// what malloc does. flags: -fno-builtin
+// what malloc does.
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
+// flags: -fno-omit-frame-pointer
 // no_cfi pointer|none [MS]: a function without unwind information calls leaf(): with a frame pointer, as JIT
-// code has it, or with nothing that says where its caller is. Context: test 49. flags:
-// -fno-omit-frame-pointer
+// code has it, or with nothing that says where its caller is. Context: test 49.
 #include "work.h"
 
 static uint64_t x = 13, steps;

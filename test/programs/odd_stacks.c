@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
+// flags: -lm -Wl,-z,lazy
 // odd_stacks KIND [MS]: one function, leaf(), works at the end of a stack that is not of the usual kind.
-// Prints what it cost. flags: -lm -Wl,-z,lazy Context: test 49.
+// Prints what it cost. Context: test 49.
 #include <math.h>
 #include <signal.h>
 #include <string.h>

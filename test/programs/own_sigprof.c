@@ -58,6 +58,7 @@ static void blocked(void) {
   pthread_join(thread, NULL);
   printf("{}\n");
 }
+static int waited;
 static void* waits(void* unused) {
   sigset_t all;
   int number = 0;
@@ -67,14 +68,21 @@ static void* waits(void* unused) {
     work();
     if (sigwait(&all, &number)) break;
     printf("sigwait %d\n", number);
+    __atomic_fetch_add(&waited, 1, __ATOMIC_RELEASE);
   }
   return unused;
 }
+/// One signal at a time, sent while the thread works or waits.
 static void wait_for_signals(void) {
+  sigset_t all;
   pthread_t thread;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, NULL);
   pthread_create(&thread, NULL, waits, NULL);
-  for (int i = 0; i < 3; ++i)
-    usleep(20000), pthread_kill(thread, SIGUSR1 + 2 * (i & 1)), usleep(2 * steps / 400);
+  for (int i = 0; i < 3; ++i) {
+    pthread_kill(thread, i & 1 ? SIGUSR2 : SIGUSR1);
+    while (__atomic_load_n(&waited, __ATOMIC_ACQUIRE) <= i) usleep(1000);
+  }
   pthread_join(thread, NULL);
 }
 static void read_signals(void) {
