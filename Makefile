@@ -98,10 +98,10 @@ $(BUILD)/man/%: man/%
 program_flags = $(shell sed -n 's,^// flags: ,,p' $(1))
 $(BUILD)/programs/%: test/programs/%.cc
 	@mkdir -p $(@D)
-	$(CXX) -std=c++20 -I. -O2 -g $< -o $@ -lpthread -ldl $(call program_flags,$<)
+	$(CXX) -std=c++20 -I. -O2 -g -MMD -MP -MF $@.d $< -o $@ -lpthread -ldl $(call program_flags,$<)
 $(BUILD)/programs/%: test/programs/%.c
 	@mkdir -p $(@D)
-	$(CC) -O2 -g $< -o $@ -lpthread -ldl $(call program_flags,$<)
+	$(CC) -O2 -g -MMD -MP -MF $@.d $< -o $@ -lpthread -ldl $(call program_flags,$<)
 programs: $(PROGRAMS)
 
 unit: $(BUILD)/unit-tests
