@@ -20,11 +20,12 @@ holds "ticks while malloc was watched" "$(summary samples malloc) >= 50"
 
 profile eintr $programs/good_guest eintr
 holds "ticks between waits" "$(summary samples eintr) >= 50"
-# A tick comes while a thread runs, so none can end a wait; the race of a tick that expires on the way into one is left.
+# A tick comes while a thread runs, so none can end a wait that has begun. What is left is a tick that expires in the kernel on
+# the way into a wait: calls that SA_RESTART covers go on, of the others a few in thousands fail.
 for call in read poll epoll_wait nanosleep sem_timedwait accept; do
-  echo "$call failed with EINTR: $(truth $call)"
+  echo "$call failed with EINTR: $(truth $call) of 1200"
 done
-expect_eq "reads and accepts, which the kernel restarts" "$(truth read) $(truth accept)" "0 0"
+expect_eq "EINTR of read and accept" "$(truth read) $(truth accept)" "0 0"
 for call in poll epoll_wait nanosleep sem_timedwait; do
-  expect_eq "EINTR of $call" "$(truth $call)" 0
+  holds "EINTR of $call: $(truth $call) of 1200" "$(truth $call) <= 4"
 done
