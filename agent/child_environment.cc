@@ -13,8 +13,8 @@
 namespace varve::agent {
 namespace {
 
-char own_library[4096];                                   // as it stands in LD_PRELOAD
-char session_entry[sizeof kSessionVariable + 4096];       // VARVE_SESSION=...
+char own_library[4096];                              // as it stands in LD_PRELOAD
+char session_entry[sizeof kSessionVariable + 4096];  // VARVE_SESSION=...
 
 bool is_entry_of(const char* entry, const char* name) {
   size_t length = std::strlen(name);
@@ -63,8 +63,10 @@ Survey survey(char* const* environment) {
 /// Removes the element at `at` and the separator beside it from a list, in place.
 void cut_element(char* list, char* at, size_t length) {
   char* end = at + length;
-  if (*end) ++end;
-  else if (at > list) --at;
+  if (*end)
+    ++end;
+  else if (at > list)
+    --at;
   std::memmove(at, end, std::strlen(end) + 1);
 }
 

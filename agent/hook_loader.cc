@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// dlclose: addresses may now mean other code, so the unwinder's rules are forgotten and unloaded modules get their time.
-// dlopen has no hook: which directories it searches depends on the object that calls it.
-// Context: any thread of the target.
+// dlclose: addresses may now mean other code, so the unwinder's rules are forgotten and unloaded modules get
+// their time. dlopen has no hook: which directories it searches depends on the object that calls it. Context:
+// any thread of the target.
 #include <dlfcn.h>
 
 #include "agent/hooks.h"
@@ -22,9 +22,11 @@ void resolve_loader_hooks() { real_dlclose.get(); }
 
 VARVE_HOOK int dlclose(void* handle) {
   int result = real_dlclose(handle);
-  if (in_recorded_process()) {
+  // Rules go even if no module seems gone: another thread may have loaded one at the same place already.
+  if (result == 0 && in_recorded_process()) {
     SignalBlock guard;
-    if (agent_state.modules.note_unloads(monotonic_ns())) agent_state.rules.invalidate();
+    agent_state.rules.invalidate();
+    agent_state.modules.note_unloads(monotonic_ns());
   }
   return result;
 }

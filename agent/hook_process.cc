@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Processes: fork's child gets a file of its own; exec and posix_spawn carry the recording on in the new program's
-// environment; exec and _exit write the ends that no destructor would.
-// vfork needs no hook: its child has no timers, and everything below asks in_recorded_process() before it touches state that
-// the child shares with its parent.
-// Context: any thread of the target; exec hooks also in vfork children.
+// Processes: fork's child gets a file of its own; exec and posix_spawn carry the recording on in the new
+// program's environment; exec and _exit write the ends that no destructor would. vfork needs no hook: its
+// child has no timers, and everything below asks in_recorded_process() before it touches state that the child
+// shares with its parent. Context: any thread of the target; exec hooks also in vfork children.
 #include <pthread.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -25,7 +24,8 @@ namespace varve::agent {
 namespace {
 
 using Exec = int(const char*, char* const*, char* const*);
-using Spawn = int(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*, char* const*, char* const*);
+using Spawn = int(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*,
+                  char* const*, char* const*);
 Real<Exec> real_execve{"execve"};
 Real<Exec> real_execvpe{"execvpe"};
 Real<int(int, char* const*, char* const*)> real_fexecve{"fexecve"};
@@ -35,8 +35,8 @@ Real<Spawn> real_posix_spawnp{"posix_spawnp"};
 Real<void(int)> real_exit{"_exit"};
 Real<void(int)> real_quick_exit{"quick_exit"};
 
-/// The moments around an exec. Timers do not survive it, but a pending SIGPROF would, and would kill the new program; so the
-/// timer goes first. If the exec fails everything is taken back.
+/// The moments around an exec. Timers do not survive it, but a pending SIGPROF would, and would kill the new
+/// program; so the timer goes first. If the exec fails everything is taken back.
 class ExecAttempt {
  public:
   ExecAttempt() : ours_(in_recorded_process()) {
@@ -66,7 +66,8 @@ int exec(Function& real, Arguments... arguments) {
   return real(arguments...);
 }
 
-/// A fork of a large process takes long; were a tick to interrupt it, the kernel would start it again, and again.
+/// A fork of a large process takes long; were a tick to interrupt it, the kernel would start it again, and
+/// again.
 void before_fork() {
   if (!current_block || !in_recorded_process()) return;
   current_block->blocked_before_fork = change_mask(SIG_BLOCK, kSigprofBit) & kSigprofBit;
@@ -94,7 +95,8 @@ void after_fork_in_child() {
   __builtin_unreachable();
 }
 
-/// The arguments of execl and its kin as an array in `out`, or their number where `out` is null. `list` is left at the NULL.
+/// The arguments of execl and its kin as an array in `out`, or their number where `out` is null. `list` is
+/// left at the NULL.
 size_t collect(const char* first, va_list& list, char** out) {
   size_t count = 0;
   for (const char* argument = first; argument; argument = va_arg(list, const char*), ++count)
@@ -120,28 +122,35 @@ void resolve_process_hooks() {
 
 void start_process_hooks() {
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-  if (agent_state.follow) learn_carried_environment();
-  else drop_carried_environment();
+  if (agent_state.follow)
+    learn_carried_environment();
+  else
+    drop_carried_environment();
 }
 
 VARVE_HOOK int execve(const char* path, char* const* argv, char* const* environment) noexcept {
-  return with_carried_environment(environment, [=](char* const* carried) { return exec(real_execve, path, argv, carried); });
+  return with_carried_environment(
+      environment, [=](char* const* carried) { return exec(real_execve, path, argv, carried); });
 }
 
 VARVE_HOOK int execv(const char* path, char* const* argv) noexcept { return execve(path, argv, environ); }
 
 VARVE_HOOK int execvpe(const char* file, char* const* argv, char* const* environment) noexcept {
-  return with_carried_environment(environment, [=](char* const* carried) { return exec(real_execvpe, file, argv, carried); });
+  return with_carried_environment(
+      environment, [=](char* const* carried) { return exec(real_execvpe, file, argv, carried); });
 }
 
 VARVE_HOOK int execvp(const char* file, char* const* argv) noexcept { return execvpe(file, argv, environ); }
 
 VARVE_HOOK int fexecve(int fd, char* const* argv, char* const* environment) noexcept {
-  return with_carried_environment(environment, [=](char* const* carried) { return exec(real_fexecve, fd, argv, carried); });
+  return with_carried_environment(
+      environment, [=](char* const* carried) { return exec(real_fexecve, fd, argv, carried); });
 }
 
-VARVE_HOOK int execveat(int fd, const char* path, char* const* argv, char* const* environment, int flags) noexcept {
-  return with_carried_environment(environment, [=](char* const* carried) { return exec(real_execveat, fd, path, argv, carried, flags); });
+VARVE_HOOK int execveat(int fd, const char* path, char* const* argv, char* const* environment,
+                        int flags) noexcept {
+  return with_carried_environment(
+      environment, [=](char* const* carried) { return exec(real_execveat, fd, path, argv, carried, flags); });
 }
 
 VARVE_HOOK int execl(const char* path, const char* first, ...) noexcept {
@@ -173,14 +182,16 @@ VARVE_HOOK int execle(const char* path, const char* first, ...) noexcept {
 }
 
 VARVE_HOOK int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
-                           const posix_spawnattr_t* attributes, char* const* argv, char* const* environment) noexcept {
+                           const posix_spawnattr_t* attributes, char* const* argv,
+                           char* const* environment) noexcept {
   return with_carried_environment(environment, [=](char* const* carried) {
     return real_posix_spawn(pid, path, actions, attributes, argv, carried);
   });
 }
 
 VARVE_HOOK int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file_actions_t* actions,
-                            const posix_spawnattr_t* attributes, char* const* argv, char* const* environment) noexcept {
+                            const posix_spawnattr_t* attributes, char* const* argv,
+                            char* const* environment) noexcept {
   return with_carried_environment(environment, [=](char* const* carried) {
     return real_posix_spawnp(pid, file, actions, attributes, argv, carried);
   });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Signals as the program sees them: SIGPROF has the disposition the program gave it, not ours; masks and wait sets of the
-// program leave SIGPROF out unless it handles SIGPROF itself; its handlers of faults run with ticks held back, because they
-// often stand on small stacks; its alternate stacks are its own, and ours is not shown.
-// Context: any thread of the target, its signal handlers included.
+// Signals as the program sees them: SIGPROF has the disposition the program gave it, not ours; masks and wait
+// sets of the program leave SIGPROF out unless it handles SIGPROF itself; its handlers of faults run with
+// ticks held back, because they often stand on small stacks; its alternate stacks are its own, and ours is
+// not shown. Context: any thread of the target, its signal handlers included.
 #include <poll.h>
 #include <signal.h>
 #include <sys/epoll.h>
@@ -74,8 +74,10 @@ int fault_sigaction(int signal, const struct sigaction& action, struct sigaction
 }  // namespace
 
 void resolve_signal_hooks() {
-  sigaction_real.get(), real_signal.get(), real_sigprocmask.get(), real_pthread_sigmask.get(), real_sigwait.get();
-  real_sigwaitinfo.get(), real_sigtimedwait.get(), real_sigsuspend.get(), real_signalfd.get(), real_ppoll.get();
+  sigaction_real.get(), real_signal.get(), real_sigprocmask.get(), real_pthread_sigmask.get(),
+      real_sigwait.get();
+  real_sigwaitinfo.get(), real_sigtimedwait.get(), real_sigsuspend.get(), real_signalfd.get(),
+      real_ppoll.get();
   real_pselect.get(), real_epoll_pwait.get(), real_sigaltstack.get();
 }
 
@@ -139,7 +141,8 @@ VARVE_HOOK int ppoll(pollfd* fds, nfds_t count, const timespec* timeout, const s
   return real_ppoll(fds, count, timeout, filtered.get());
 }
 
-VARVE_HOOK int pselect(int count, fd_set* in, fd_set* out, fd_set* except, const timespec* timeout, const sigset_t* set) {
+VARVE_HOOK int pselect(int count, fd_set* in, fd_set* out, fd_set* except, const timespec* timeout,
+                       const sigset_t* set) {
   FilteredSet filtered(set);
   return real_pselect(count, in, out, except, timeout, filtered.get());
 }

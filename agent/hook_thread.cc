@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Threads from their start to their end: pthread_create and thrd_create are wrapped, so that a new thread arms its own timer
-// before the program's code runs in it; the end is seen by a thread-specific-data destructor, which covers return,
-// pthread_exit, thrd_exit and cancellation alike.
-// Not here: threads made by raw clone or inside the C library; nothing of ours runs in them.
-// Context: any thread of the target.
+// Threads from their start to their end: pthread_create and thrd_create are wrapped, so that a new thread
+// arms its own timer before the program's code runs in it; the end is seen by a thread-specific-data
+// destructor, which covers return, pthread_exit, thrd_exit and cancellation alike. Not here: threads made by
+// raw clone or inside the C library; nothing of ours runs in them. Context: any thread of the target.
 #include <pthread.h>
 #include <threads.h>
 
@@ -24,8 +23,8 @@ Real<int(thrd_t*, thrd_start_t, void*)> real_thrd_create{"thrd_create"};
 pthread_key_t end_key;
 bool end_key_made = false;
 
-/// glibc runs destructors in rounds as long as values are set again; ours goes last, so that the CPU time of the program's own
-/// destructors is sampled too. The number of rounds is PTHREAD_DESTRUCTOR_ITERATIONS.
+/// glibc runs destructors in rounds as long as values are set again; ours goes last, so that the CPU time of
+/// the program's own destructors is sampled too. The number of rounds is PTHREAD_DESTRUCTOR_ITERATIONS.
 constexpr int kRounds = 4;
 
 void end_of_thread(void* value) {
@@ -61,7 +60,8 @@ void note_stack(ThreadBlock& block, const pthread_attr_t* attributes) {
   if (!attributes || pthread_attr_getstacksize(attributes, &bytes)) return;
   block.stack_bytes = bytes;
   // An address is in the attributes only if the program put it there; getstack gives (0 - size) for none.
-  if (pthread_attr_getstack(attributes, &low, &bytes) == 0 && uint64_t(low) < uint64_t(1) << 47) block.stack_low = uint64_t(low);
+  if (pthread_attr_getstack(attributes, &low, &bytes) == 0 && uint64_t(low) < uint64_t(1) << 47)
+    block.stack_low = uint64_t(low);
 }
 
 /// First words of a new thread: block, record, timer; then SIGPROF is let in, whatever mask was inherited.
@@ -105,7 +105,8 @@ void start_thread_hooks() {
   if (end_key_made && current_block) pthread_setspecific(end_key, current_block);
 }
 
-VARVE_HOOK int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*), void* argument) {
+VARVE_HOOK int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*),
+                              void* argument) {
   ThreadBlock* block = nullptr;
   if (can_follow_threads()) block = prepare_block(reinterpret_cast<void*>(routine), argument);
   if (!block) return real_pthread_create(thread, attributes, routine, argument);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the hook families (hook_*.cc) offer to the rest of the agent: their set-up, and real functions past their hooks.
-// Context: agent start.
+// What the hook families (hook_*.cc) offer to the rest of the agent: their set-up, and real functions past
+// their hooks. Context: agent start.
 #pragma once
 
 #include <signal.h>

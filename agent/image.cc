@@ -48,7 +48,8 @@ void append_link(const char* path) {
 }
 
 void learn_program(const ProgramArguments& arguments) {
-  long length = raw_syscall(__NR_readlink, as_arg("/proc/self/exe"), as_arg(executable), sizeof executable - 1);
+  long length =
+      raw_syscall(__NR_readlink, as_arg("/proc/self/exe"), as_arg(executable), sizeof executable - 1);
   executable[length > 0 ? length : 0] = 0;
   append_text(executable, std::strlen(executable));
   append_link("/proc/self/cwd");
@@ -149,7 +150,8 @@ bool begin_settings() {
   agent_state.interval_ns = control.interval_ns;
   agent_state.stack_depth = control.stack_depth;
   agent_state.follow = control.flags & format::kControlFollow;
-  return control.interval_ns > 0 && control.stack_depth > 0 && control.stack_depth <= format::kMaxStackDepth &&
+  return control.interval_ns > 0 && control.stack_depth > 0 &&
+         control.stack_depth <= format::kMaxStackDepth &&
          agent_state.state() != format::ControlState::kStopped;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A program image's life in the recording: set up when the agent is loaded or a fork's child begins, closed when it exits or
-// becomes another program. Not the threads (thread_registry.h), not the hooks that see these moments (hook_process.cc).
-// Context: agent start, fork, exec, exit; SIGPROF blocked by these functions themselves.
+// A program image's life in the recording: set up when the agent is loaded or a fork's child begins, closed
+// when it exits or becomes another program. Not the threads (thread_registry.h), not the hooks that see these
+// moments (hook_process.cc). Context: agent start, fork, exec, exit; SIGPROF blocked by these functions
+// themselves.
 #pragma once
 
 #include "common/file_format.h"
@@ -14,7 +15,8 @@ struct ProgramArguments {
   char** values;
 };
 
-/// Reads the session named in the environment and begins recording this process. Any failure leaves the agent off.
+/// Reads the session named in the environment and begins recording this process. Any failure leaves the agent
+/// off.
 void begin_first_image(const ProgramArguments& arguments);
 
 /// In the child of a fork: a file of its own, or nothing where following is off.
@@ -25,8 +27,8 @@ void end_image(format::ImageEnd how);
 /// The exec that end_image() announced has failed.
 void revoke_end_of_image();
 
-/// True in the process that the recording was set up for: not in a child made by vfork() or raw clone(), which shares or
-/// copies our state without our doing.
+/// True in the process that the recording was set up for: not in a child made by vfork() or raw clone(),
+/// which shares or copies our state without our doing.
 bool in_recorded_process();
 
 }  // namespace varve::agent

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The start of the agent: a constructor of the preloaded library. It finds the functions behind the hooks, begins the image
-// and installs the handler, in that order, so that the first tick finds everything in place.
+// The start of the agent: a constructor of the preloaded library. It finds the functions behind the hooks,
+// begins the image and installs the handler, in that order, so that the first tick finds everything in place.
 // Context: agent start; one thread, before main().
 #include <signal.h>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The functions behind our hooks: the next definition after ours in the search order, looked up once, at the first call or
-// at agent start, whichever comes first. A hook may run before our constructor: other libraries' constructors call things.
-// Context: any thread of the target; not signal (dlsym may take the loader's lock), so init resolves all of them early.
+// The functions behind our hooks: the next definition after ours in the search order, looked up once, at the
+// first call or at agent start, whichever comes first. A hook may run before our constructor: other
+// libraries' constructors call things. Context: any thread of the target; not signal (dlsym may take the
+// loader's lock), so init resolves all of them early.
 #pragma once
 
 #include <dlfcn.h>

@@ -20,7 +20,8 @@ static_assert(format::kControlOffset + sizeof(format::ControlBlock) <= kMappedBy
 
 bool is_session_header(const format::FileHeader& header) {
   return !std::memcmp(header.magic, format::kMagic, sizeof header.magic) && header.major == format::kMajor &&
-         header.kind == uint16_t(format::FileKind::kSession) && header.checksum == format::header_checksum(header);
+         header.kind == uint16_t(format::FileKind::kSession) &&
+         header.checksum == format::header_checksum(header);
 }
 
 const uint8_t* map_session_file(const char* path) {
@@ -28,7 +29,8 @@ const uint8_t* map_session_file(const char* path) {
   if (failed(fd)) return nullptr;
   long size = raw_syscall(__NR_lseek, fd, 0, SEEK_END);
   long memory = -1;
-  if (size >= long(kMappedBytes)) memory = raw_syscall(__NR_mmap, 0, kMappedBytes, PROT_READ, MAP_SHARED, fd, 0);
+  if (size >= long(kMappedBytes))
+    memory = raw_syscall(__NR_mmap, 0, kMappedBytes, PROT_READ, MAP_SHARED, fd, 0);
   raw_syscall(__NR_close, fd);
   return failed(memory) ? nullptr : reinterpret_cast<const uint8_t*>(memory);
 }
@@ -38,7 +40,8 @@ const uint8_t* map_session_file(const char* path) {
 const char* find_variable(char* const* environment, const char* name) {
   size_t length = std::strlen(name);
   for (; environment && *environment; ++environment)
-    if (!std::strncmp(*environment, name, length) && (*environment)[length] == '=') return *environment + length + 1;
+    if (!std::strncmp(*environment, name, length) && (*environment)[length] == '=')
+      return *environment + length + 1;
   return nullptr;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The session that this process belongs to: its directory from the environment, its control page from the session file.
-// The only place where the agent reads an environment variable.
-// Context: agent start.
+// The session that this process belongs to: its directory from the environment, its control page from the
+// session file. The only place where the agent reads an environment variable. Context: agent start.
 #pragma once
 
 #include "common/file_format.h"

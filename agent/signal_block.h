@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// SignalBlock: SIGPROF blocked for a scope, so that the handler never meets the agent's own structures half changed. CPU time
-// still counts while blocked: an expiry stays pending and comes after the scope.
-// Context: any thread of the target.
+// SignalBlock: SIGPROF blocked for a scope, so that the handler never meets the agent's own structures half
+// changed. CPU time still counts while blocked: an expiry stays pending and comes after the scope. Context:
+// any thread of the target.
 #pragma once
 
 #include <signal.h>

@@ -35,8 +35,8 @@ StackBounds main_stack() {
   return {high - kLeastStackGap, high};
 }
 
-/// The lower end is taken an eighth too high where it is computed: guard, descriptor and static TLS lie within the size, and
-/// an address below it is only read more slowly (probed), never wrongly.
+/// The lower end is taken an eighth too high where it is computed: guard, descriptor and static TLS lie
+/// within the size, and an address below it is only read more slowly (probed), never wrongly.
 StackBounds thread_stack(uint64_t bytes, uint64_t low) {
   auto high = uint64_t(pthread_self());
   if (low) return {low, high};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where a thread's own stack lies, without pthread_getattr_np: that allocates, in every thread it is asked in.
-// Context: start of a thread, on that thread.
+// Where a thread's own stack lies, without pthread_getattr_np: that allocates, in every thread it is asked
+// in. Context: start of a thread, on that thread.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,9 @@ namespace varve::agent {
 /// The stack that the kernel gave the process.
 StackBounds main_stack();
 
-/// The stack of a thread made by pthread_create. glibc puts its thread descriptor at the top of the stack, so the descriptor's
-/// address is the upper end. `bytes` is the size asked for (0: the default), `low` the lower end if the program supplied it.
+/// The stack of a thread made by pthread_create. glibc puts its thread descriptor at the top of the stack, so
+/// the descriptor's address is the upper end. `bytes` is the size asked for (0: the default), `low` the lower
+/// end if the program supplied it.
 StackBounds thread_stack(uint64_t bytes, uint64_t low);
 
 /// Reads the default stack size once, at agent start.

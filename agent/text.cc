@@ -37,7 +37,8 @@ long read_file(const char* path, char* buffer, size_t capacity) {
   if (failed(fd)) return fd;
   size_t size = 0;
   long result = 0;
-  while (size < capacity && (result = raw_syscall(__NR_read, fd, as_arg(buffer + size), long(capacity - size))) > 0)
+  while (size < capacity &&
+         (result = raw_syscall(__NR_read, fd, as_arg(buffer + size), long(capacity - size))) > 0)
     size += size_t(result);
   raw_syscall(__NR_close, fd);
   return failed(result) ? result : long(size);

@@ -22,8 +22,8 @@ namespace varve::agent {
 namespace {
 
 constexpr uint32_t kGuardBytes = 4096;
-/// A signal frame is 3.5 KB, 11.6 KB once AMX is used; the handler takes under 2 KB; the rest is margin for the program's own
-/// handlers that ask for SA_ONSTACK and find ours.
+/// A signal frame is 3.5 KB, 11.6 KB once AMX is used; the handler takes under 2 KB; the rest is margin for
+/// the program's own handlers that ask for SA_ONSTACK and find ours.
 constexpr uint32_t kAlternateStackBytes = 64 * 1024;
 /// Blocks kept for threads to come; the memory of a burst of threads goes back.
 constexpr uint32_t kMaxFreeBlocks = 64;
@@ -54,7 +54,8 @@ uint64_t block_bytes() { return kGuardBytes + kAlternateStackBytes + sizeof(Thre
 
 /// Guard page, alternate stack, block, frames: one mapping.
 ThreadBlock* map_block() {
-  long memory = raw_syscall(__NR_mmap, 0, long(block_bytes()), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  long memory = raw_syscall(__NR_mmap, 0, long(block_bytes()), PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (failed(memory)) return nullptr;
   raw_syscall(__NR_mprotect, memory, kGuardBytes, PROT_NONE);
   auto* stack = reinterpret_cast<uint8_t*>(memory) + kGuardBytes;
@@ -108,7 +109,8 @@ bool have_record_room(uint64_t time_ns) {
 void assign_record(ThreadBlock& block, uint64_t time_ns) {
   constexpr uint32_t kSize = sizeof(format::ThreadRecord);
   bool in_file = have_record_room(time_ns);
-  block.record = in_file ? reinterpret_cast<format::ThreadRecord*>(registry.records.end()) : &block.unrecorded;
+  block.record =
+      in_file ? reinterpret_cast<format::ThreadRecord*>(registry.records.end()) : &block.unrecorded;
   *block.record = {};
   block.record->header = {kSize, uint8_t(format::RecordKind::kThread), 0};
   block.record->index = registry.next_index++;
@@ -127,7 +129,8 @@ void remove_alternate_stack(ThreadBlock& block) {
   raw_syscall(__NR_sigaltstack, as_arg(&none), 0);
 }
 
-/// A thread that ended inside its own signal handler still stands on the alternate stack: that memory is not used again.
+/// A thread that ended inside its own signal handler still stands on the alternate stack: that memory is not
+/// used again.
 bool stands_on_alternate_stack(const ThreadBlock& block) {
   auto here = reinterpret_cast<uint8_t*>(__builtin_frame_address(0));
   return here >= block.alternate_stack && here < block.alternate_stack + kAlternateStackBytes;

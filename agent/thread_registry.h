@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The threads of this process image: a block and a record each, from the first instruction of ours in the thread to the
-// last. Blocks are mapped memory (guard page, alternate signal stack, block, two stacks of frames) and are used again.
-// Not the timer (thread_timer.h) and not the hooks that call this (hook_thread.cc).
-// Context: any thread of the target, with SIGPROF blocked.
+// The threads of this process image: a block and a record each, from the first instruction of ours in the
+// thread to the last. Blocks are mapped memory (guard page, alternate signal stack, block, two stacks of
+// frames) and are used again. Not the timer (thread_timer.h) and not the hooks that call this
+// (hook_thread.cc). Context: any thread of the target, with SIGPROF blocked.
 #pragma once
 
 #include "agent/signal/thread_block.h"
 
 namespace varve::agent {
 
-/// A block for a thread to come, or null where memory is refused. Given back by release_block() if no thread comes.
+/// A block for a thread to come, or null where memory is refused. Given back by release_block() if no thread
+/// comes.
 ThreadBlock* acquire_block();
 void release_block(ThreadBlock* block);
 
@@ -21,18 +22,21 @@ struct ThreadStart {
 /// Makes the calling thread a recorded one: record, alternate stack, timer.
 void begin_thread(ThreadBlock& block, const ThreadStart& start);
 
-/// Ends it: timer deleted, last clock written, segment handed on, block released. The thread has no block afterwards.
+/// Ends it: timer deleted, last clock written, segment handed on, block released. The thread has no block
+/// afterwards.
 void end_thread(ThreadBlock& block);
 
 /// Gives the calling thread the block's alternate signal stack, unless the program has set one of its own.
 void install_alternate_stack(ThreadBlock& block);
 
-/// Writes the end of all live threads as seen from the calling one, before an exit or exec that ends them without a hook.
+/// Writes the end of all live threads as seen from the calling one, before an exit or exec that ends them
+/// without a hook.
 void write_ends();
 /// Takes write_ends() back: the exec failed and the threads go on.
 void revoke_ends();
 
-/// In the child of a fork: only the calling thread lives on; the others' blocks are free. Returns its block, or null.
+/// In the child of a fork: only the calling thread lives on; the others' blocks are free. Returns its block,
+/// or null.
 ThreadBlock* keep_only_this_thread();
 
 }  // namespace varve::agent

@@ -13,8 +13,9 @@ namespace {
 
 timespec to_timespec(uint64_t ns) { return {time_t(ns / 1'000'000'000), long(ns % 1'000'000'000)}; }
 
-/// A number from 1 to `bound`: where in its first interval a thread gets its first tick. Without it short threads that do the
-/// same thing would always be sampled at the same place, or never. The mixer is splitmix64's finaliser.
+/// A number from 1 to `bound`: where in its first interval a thread gets its first tick. Without it short
+/// threads that do the same thing would always be sampled at the same place, or never. The mixer is
+/// splitmix64's finaliser.
 uint64_t random_up_to(uint64_t bound) {
   uint64_t x = __builtin_ia32_rdtsc() ^ uint64_t(raw_syscall(__NR_gettid)) << 32;
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
@@ -28,7 +29,8 @@ void drain_ticks(const ThreadBlock& block) {
   timespec now{};
   siginfo_t info{};
   bool foreign = false;
-  while (raw_syscall(__NR_rt_sigtimedwait, as_arg(&set), as_arg(&info), as_arg(&now), kKernelSignalSetBytes) == SIGPROF)
+  while (raw_syscall(__NR_rt_sigtimedwait, as_arg(&set), as_arg(&info), as_arg(&now),
+                     kKernelSignalSetBytes) == SIGPROF)
     foreign |= info.si_code != SI_TIMER || info.si_value.sival_ptr != &block;
   if (foreign) raw_syscall(__NR_tgkill, raw_syscall(__NR_getpid), raw_syscall(__NR_gettid), SIGPROF);
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// AgentState: the one instance of everything the agent has in this process. It is zero-initialised memory: nothing of it
-// costs anything until it is used, and there is no constructor that could run late.
-// Not per thread: that is ThreadBlock.
-// Context: signal, and every other part of the agent.
+// AgentState: the one instance of everything the agent has in this process. It is zero-initialised memory:
+// nothing of it costs anything until it is used, and there is no constructor that could run late. Not per
+// thread: that is ThreadBlock. Context: signal, and every other part of the agent.
 #pragma once
 
 #include <atomic>
@@ -18,7 +17,8 @@
 
 namespace varve::agent {
 
-/// Open segments of ended threads: the next thread goes on in one, so a thousand short threads fill one chunk.
+/// Open segments of ended threads: the next thread goes on in one, so a thousand short threads fill one
+/// chunk.
 class SegmentPool {
  public:
   bool take(Segment& segment);

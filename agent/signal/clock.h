@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The clocks of the agent. CLOCK_MONOTONIC comes from the vDSO (43 ns, safe even when the tick interrupted the vDSO's own
-// code: its sequence lock is only read); thread CPU clocks are system calls (350 ns).
-// Context: signal, and every other part of the agent.
+// The clocks of the agent. CLOCK_MONOTONIC comes from the vDSO (43 ns, safe even when the tick interrupted
+// the vDSO's own code: its sequence lock is only read); thread CPU clocks are system calls (350 ns). Context:
+// signal, and every other part of the agent.
 #pragma once
 
 #include <time.h>
@@ -31,7 +31,8 @@ inline uint64_t cpu_clock_ns(clockid_t clock) {
 inline uint64_t thread_cpu_ns() { return cpu_clock_ns(CLOCK_THREAD_CPUTIME_ID); }
 inline uint64_t process_cpu_ns() { return cpu_clock_ns(CLOCK_PROCESS_CPUTIME_ID); }
 
-/// The CPU clock of another thread of this process. Encoding: linux/posix-timers.h, CPUCLOCK_PERTHREAD | CPUCLOCK_SCHED.
+/// The CPU clock of another thread of this process. Encoding: linux/posix-timers.h, CPUCLOCK_PERTHREAD |
+/// CPUCLOCK_SCHED.
 constexpr clockid_t thread_clock(int tid) { return clockid_t(~unsigned(tid) << 3 | 4 | 2); }
 
 }  // namespace varve::agent

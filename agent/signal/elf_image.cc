@@ -15,10 +15,12 @@ void add_load_segment(const Elf64_Phdr& header, uint64_t bias, ElfImage& image) 
   uint64_t end = begin + header.p_memsz;
   if (!image.end || begin < image.start) image.start = begin;
   if (end > image.end) image.end = end;
-  if ((header.p_flags & PF_X) && image.code_count < ElfImage::kMaxRanges) image.code[image.code_count++] = {begin, end};
+  if ((header.p_flags & PF_X) && image.code_count < ElfImage::kMaxRanges)
+    image.code[image.code_count++] = {begin, end};
 }
 
-/// Notes are name and descriptor, each padded to four bytes after a header of three words (gABI, note section).
+/// Notes are name and descriptor, each padded to four bytes after a header of three words (gABI, note
+/// section).
 void find_build_id(const Elf64_Phdr& header, uint64_t bias, ElfImage& image) {
   const auto* at = reinterpret_cast<const uint8_t*>(header.p_vaddr + bias);
   uint64_t left = header.p_memsz;
@@ -53,7 +55,8 @@ const Elf64_Phdr* mapped_program_headers(const void* base, uint64_t mapped_bytes
   if (mapped_bytes < sizeof *header || std::memcmp(header->e_ident, ELFMAG, SELFMAG)) return nullptr;
   count = header->e_phnum;
   uint64_t end = header->e_phoff + uint64_t(count) * sizeof(Elf64_Phdr);
-  if (header->e_phentsize != sizeof(Elf64_Phdr) || header->e_phoff > mapped_bytes || end > mapped_bytes) return nullptr;
+  if (header->e_phentsize != sizeof(Elf64_Phdr) || header->e_phoff > mapped_bytes || end > mapped_bytes)
+    return nullptr;
   return reinterpret_cast<const Elf64_Phdr*>(static_cast<const uint8_t*>(base) + header->e_phoff);
 }
 

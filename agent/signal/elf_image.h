@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// ElfImage: what a module's own mapped headers say of it: executable ranges, extent and build id. Reads only inside the
-// first mapping, which the loader found good enough to run code from.
-// Context: signal, agent start.
+// ElfImage: what a module's own mapped headers say of it: executable ranges, extent and build id. Reads only
+// inside the first mapping, which the loader found good enough to run code from. Context: signal, agent
+// start.
 #pragma once
 
 #include <elf.h>
@@ -28,7 +28,8 @@ struct ElfImage {
 /// Fills `image` from program headers; `bias` is runtime address - ELF virtual address.
 void read_program_headers(const Elf64_Phdr* headers, uint32_t count, uint64_t bias, ElfImage& image);
 
-/// The program headers of the ELF file mapped at `base`, or null where there is no such thing. `count` is set.
+/// The program headers of the ELF file mapped at `base`, or null where there is no such thing. `count` is
+/// set.
 const Elf64_Phdr* mapped_program_headers(const void* base, uint64_t mapped_bytes, uint32_t& count);
 
 }  // namespace varve::agent

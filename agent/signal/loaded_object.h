@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The dynamic loader's lock-free answer to "which object is this address in", glibc 2.35 and later. Referenced weakly so
-// that an older glibc still starts the program; the agent then stays off.
-// Context: signal, and every other part of the agent.
+// The dynamic loader's lock-free answer to "which object is this address in", glibc 2.35 and later.
+// Referenced weakly so that an older glibc still starts the program; the agent then stays off. Context:
+// signal, and every other part of the agent.
 #pragma once
 
 #include <dlfcn.h>

@@ -39,7 +39,8 @@ constexpr uint32_t align8(uint32_t size) { return (size + 7) & ~7u; }
 
 }  // namespace
 
-void ModuleLog::start(ProcessFile& file, format::CountersRecord& counters, const Program& program, uint64_t time_ns) {
+void ModuleLog::start(ProcessFile& file, format::CountersRecord& counters, const Program& program,
+                      uint64_t time_ns) {
   file_ = &file;
   counters_ = &counters;
   program_ = program;
@@ -75,7 +76,8 @@ ElfImage ModuleLog::describe(const dl_find_object& found) const {
   auto begin = uint64_t(found.dlfo_map_start), end = uint64_t(found.dlfo_map_end);
   uint32_t count = program_.header_count;
   const Elf64_Phdr* headers = program_.headers;
-  if (!is_program(*found.dlfo_link_map)) headers = mapped_program_headers(found.dlfo_map_start, end - begin, count);
+  if (!is_program(*found.dlfo_link_map))
+    headers = mapped_program_headers(found.dlfo_map_start, end - begin, count);
   if (headers) read_program_headers(headers, count, found.dlfo_link_map->l_addr, image);
   if (!image.code_count) image = {begin, end, {{begin, end}}, 1, nullptr, 0};
   return image;
@@ -92,8 +94,9 @@ uint8_t* ModuleLog::reserve(uint32_t bytes, uint64_t time_ns) {
   return chunk_.end();
 }
 
-/// Addresses belong to the module from the moment the one before it was gone; the first of its place, from the start.
-/// (The tick that meets a module first may be older than another thread's that met it through the rule cache.)
+/// Addresses belong to the module from the moment the one before it was gone; the first of its place, from
+/// the start. (The tick that meets a module first may be older than another thread's that met it through the
+/// rule cache.)
 uint64_t ModuleLog::retire_overlapping(uint64_t start, uint64_t end, uint64_t time_ns) {
   uint64_t since = start_time_ns_;
   for (Known& known : known_) {
@@ -109,7 +112,8 @@ void ModuleLog::add(const dl_find_object& found, uint64_t time_ns) {
   const char* path = display_path(*found.dlfo_link_map, program_.path);
   auto path_size = uint32_t(strnlen(path, kMaxPath - 1)) + 1;
   uint32_t ranges_size = image.code_count * uint32_t(sizeof(CodeRange));
-  uint32_t size = align8(uint32_t(sizeof(format::ModuleLoadRecord)) + ranges_size + image.build_id_size + path_size);
+  uint32_t size =
+      align8(uint32_t(sizeof(format::ModuleLoadRecord)) + ranges_size + image.build_id_size + path_size);
   uint64_t since = retire_overlapping(image.start, image.end, time_ns);
   uint8_t* out = known_count_ < kSlots / 2 ? reserve(size, time_ns) : nullptr;
   if (!out) {
@@ -125,7 +129,8 @@ void ModuleLog::add(const dl_find_object& found, uint64_t time_ns) {
   record.end = image.end;
   record.range_count = image.code_count;
   record.build_id_size = uint16_t(image.build_id_size);
-  uint8_t* at = put(put(put(out, &record, 1), image.code, image.code_count), image.build_id, image.build_id_size);
+  uint8_t* at =
+      put(put(put(out, &record, 1), image.code, image.code_count), image.build_id, image.build_id_size);
   std::memcpy(at, path, path_size - 1);
   std::memset(at + path_size - 1, 0, size_t(out + size - (at + path_size - 1)));
   chunk_.commit(size);
@@ -158,23 +163,21 @@ void ModuleLog::unload(Known& known, uint64_t time_ns) {
     count(*counters_, format::Counter::kModulesLost);
     return;
   }
-  format::ModuleUnloadRecord record{{kSize, uint8_t(format::RecordKind::kModuleUnload), 0}, known.module, time_ns};
+  format::ModuleUnloadRecord record{
+      {kSize, uint8_t(format::RecordKind::kModuleUnload), 0}, known.module, time_ns};
   std::memcpy(out, &record, kSize);
   chunk_.commit(kSize);
 }
 
-uint32_t ModuleLog::note_unloads(uint64_t time_ns) {
+void ModuleLog::note_unloads(uint64_t time_ns) {
   SpinGuard guard(lock_);
-  uint32_t gone = 0;
   for (Known& known : known_) {
     const link_map* map = known.map.load(std::memory_order_relaxed);
     if (!guard.owns() || !map || map == tombstone()) continue;
     dl_find_object found{};
     if (find_object(known.code, found) && found.dlfo_link_map == map) continue;
     unload(known, time_ns);
-    ++gone;
   }
-  return gone;
 }
 
 }  // namespace varve::agent

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// ModuleLog: which files are mapped where and when, written as modules are first seen in a stack. There is no hook on
-// dlopen: its search path depends on who calls it, and a wrapper would be the caller. So the unwinder's lookups report
-// every module they meet; only unloading is told by a hook (dlclose), by checking who is still there.
-// Context: signal (note), agent start and dlclose hook (the others, with SIGPROF blocked).
+// ModuleLog: which files are mapped where and when, written as modules are first seen in a stack. There is no
+// hook on dlopen: its search path depends on who calls it, and a wrapper would be the caller. So the
+// unwinder's lookups report every module they meet; only unloading is told by a hook (dlclose), by checking
+// who is still there. Context: signal (note), agent start and dlclose hook (the others, with SIGPROF
+// blocked).
 #pragma once
 
 #include <dlfcn.h>
@@ -19,8 +20,9 @@ namespace varve::agent {
 
 class ModuleLog {
  public:
-  /// The program itself: its link map has no path, and its headers need not stand at the start of the mapping that a lookup
-  /// returns (a non-contiguous one is returned segment by segment), so both come from the auxiliary vector.
+  /// The program itself: its link map has no path, and its headers need not stand at the start of the mapping
+  /// that a lookup returns (a non-contiguous one is returned segment by segment), so both come from the
+  /// auxiliary vector.
   struct Program {
     const char* path = "";
     const Elf64_Phdr* headers = nullptr;
@@ -36,8 +38,8 @@ class ModuleLog {
   /// Records the module of a lookup result unless it is known. Cheap when it is: one probe of a table.
   void note(const dl_find_object& found);
 
-  /// Marks modules that are mapped no more as unloaded at `time_ns`. Returns how many.
-  uint32_t note_unloads(uint64_t time_ns);
+  /// Marks modules that are mapped no more as unloaded at `time_ns`.
+  void note_unloads(uint64_t time_ns);
 
  private:
   struct Known {
@@ -70,7 +72,8 @@ class ModuleLog {
 
 /// Adds to a counter of the file; any number of threads at once.
 inline void count(format::CountersRecord& counters, format::Counter which, uint64_t amount = 1) {
-  reinterpret_cast<std::atomic<uint64_t>&>(counters.values[uint32_t(which)]).fetch_add(amount, std::memory_order_relaxed);
+  reinterpret_cast<std::atomic<uint64_t>&>(counters.values[uint32_t(which)])
+      .fetch_add(amount, std::memory_order_relaxed);
 }
 
 }  // namespace varve::agent

@@ -16,7 +16,9 @@
 namespace varve::agent {
 namespace {
 
-constexpr uint32_t round_up(uint32_t bytes) { return (bytes + format::kPageSize - 1) & ~(format::kPageSize - 1); }
+constexpr uint32_t round_up(uint32_t bytes) {
+  return (bytes + format::kPageSize - 1) & ~(format::kPageSize - 1);
+}
 
 /// fallocate() beyond RLIMIT_FSIZE would send the program SIGXFSZ, so the limit is asked first.
 long check_size_limit(uint64_t size) {
@@ -44,7 +46,9 @@ long reserve(int fd, uint64_t offset, uint32_t bytes) {
 
 uint32_t ProcessFile::extent_size(uint32_t bytes) const {
   uint64_t wanted = file_size_ / 2;
-  uint32_t size = wanted < kSmallestExtent ? kSmallestExtent : wanted > kLargestExtent ? kLargestExtent : uint32_t(wanted);
+  uint32_t size = wanted < kSmallestExtent  ? kSmallestExtent
+                  : wanted > kLargestExtent ? kLargestExtent
+                                            : uint32_t(wanted);
   return round_up(size > bytes ? size : bytes);
 }
 

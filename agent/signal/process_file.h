@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// ProcessFile: the agent's file of this process image, and the allocator of its chunks. Space comes in extents that are
-// fallocated before they are mapped (a sparse mapping on a full disk is SIGBUS) and unmapped when their last user is done.
-// No descriptor is kept: a program may close or reuse any number it likes. A file is opened for growth by its path.
-// Not a record format: callers write records; this hands out chunks, seals them and takes them back.
-// Context: signal (allocate, release, seal), agent start and fork (open). Callers outside the handler have SIGPROF blocked.
+// ProcessFile: the agent's file of this process image, and the allocator of its chunks. Space comes in
+// extents that are fallocated before they are mapped (a sparse mapping on a full disk is SIGBUS) and unmapped
+// when their last user is done. No descriptor is kept: a program may close or reuse any number it likes. A
+// file is opened for growth by its path. Not a record format: callers write records; this hands out chunks,
+// seals them and takes them back. Context: signal (allocate, release, seal), agent start and fork (open).
+// Callers outside the handler have SIGPROF blocked.
 #pragma once
 
 #include <atomic>
@@ -25,21 +26,22 @@ struct Chunk {
   uint8_t* end() const { return payload() + header->used; }
   /// Makes `bytes` more bytes visible to readers: everything stored before is seen with them.
   void commit(uint32_t bytes) {
-    reinterpret_cast<std::atomic<uint32_t>&>(header->used).store(header->used + bytes, std::memory_order_release);
+    reinterpret_cast<std::atomic<uint32_t>&>(header->used)
+        .store(header->used + bytes, std::memory_order_release);
   }
 };
 
 class ProcessFile {
  public:
-  /// Creates the file at `path` (which must not exist), its first extent and its header. Returns 0 or -errno; on failure
-  /// nothing is left behind.
+  /// Creates the file at `path` (which must not exist), its first extent and its header. Returns 0 or -errno;
+  /// on failure nothing is left behind.
   long open(const char* path, const format::FileHeader& header, uint32_t first_extent_bytes);
 
   /// After fork: forgets and unmaps what belongs to the parent's file.
   void forget();
 
-  /// A chunk of `bytes` (a multiple of kPageSize) with its header written, or an empty one: no room, or the lock stayed
-  /// taken. Growth failure is final: error() tells its errno and every later call fails at once.
+  /// A chunk of `bytes` (a multiple of kPageSize) with its header written, or an empty one: no room, or the
+  /// lock stayed taken. Growth failure is final: error() tells its errno and every later call fails at once.
   Chunk allocate(format::ChunkType type, uint32_t bytes, uint32_t thread, uint64_t time_ns);
 
   /// One more, or one less, user of the extent of a chunk; its memory stays while there is one.

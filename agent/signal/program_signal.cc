@@ -18,7 +18,8 @@ struct KernelAction {
   uint64_t mask = 0;
 };
 
-/// The default action of SIGPROF is to end the process: restore it, send the signal again, and let it through on return.
+/// The default action of SIGPROF is to end the process: restore it, send the signal again, and let it through
+/// on return.
 void die_of(int signal) {
   KernelAction default_action;
   raw_syscall(__NR_rt_sigaction, signal, as_arg(&default_action), 0, kKernelSetBytes);
@@ -28,8 +29,10 @@ void die_of(int signal) {
 void call(const struct sigaction& action, int signal, siginfo_t* info, void* context) {
   uint64_t before = 0;
   raw_syscall(__NR_rt_sigprocmask, SIG_BLOCK, as_arg(&action.sa_mask), as_arg(&before), kKernelSetBytes);
-  if (action.sa_flags & SA_SIGINFO) action.sa_sigaction(signal, info, context);
-  else action.sa_handler(signal);
+  if (action.sa_flags & SA_SIGINFO)
+    action.sa_sigaction(signal, info, context);
+  else
+    action.sa_handler(signal);
   raw_syscall(__NR_rt_sigprocmask, SIG_SETMASK, as_arg(&before), 0, kKernelSetBytes);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the program itself wants to happen on SIGPROF. Our handler owns the kernel's slot for it; the program sets and reads
-// this copy (hook_signal.cc), and signals that are not ours are treated as it says.
-// Context: signal (deliver), hooks (get, set).
+// What the program itself wants to happen on SIGPROF. Our handler owns the kernel's slot for it; the program
+// sets and reads this copy (hook_signal.cc), and signals that are not ours are treated as it says. Context:
+// signal (deliver), hooks (get, set).
 #pragma once
 
 #include <signal.h>

@@ -27,7 +27,8 @@ uint32_t shared_suffix(StackView a, StackView b) {
   return shared;
 }
 
-uint8_t* encode_sample(uint8_t* out, const SampleFields& fields, StackView stack, StackView previous, uint32_t shared) {
+uint8_t* encode_sample(uint8_t* out, const SampleFields& fields, StackView stack, StackView previous,
+                       uint32_t shared) {
   uint8_t* const begin = out;
   uint32_t fresh = stack.depth - shared;
   uint8_t flags = uint8_t(fields.end);
@@ -38,7 +39,8 @@ uint8_t* encode_sample(uint8_t* out, const SampleFields& fields, StackView stack
   if (fields.overrun) out = put_varint(out, fields.overrun);
   out = put_varint(out, shared);
   out = put_varint(out, fresh);
-  // The first differing frame is most often another call site of the same function: near the old frame in its place.
+  // The first differing frame is most often another call site of the same function: near the old frame in its
+  // place.
   uint64_t base = previous.depth > shared ? previous.frames[previous.depth - 1 - shared]
                   : shared                ? stack.frames[fresh]
                                           : 0;
@@ -65,7 +67,8 @@ Segment SampleWriter::take_segment() {
 
 void SampleWriter::give_segment(const Segment& segment) {
   segment_ = segment;
-  segment_.thread = format::kNoThread;  // even if it was ours: the reader must begin with an empty stack, as we do
+  segment_.thread =
+      format::kNoThread;  // even if it was ours: the reader must begin with an empty stack, as we do
   previous_depth_ = 0;
 }
 
@@ -86,7 +89,8 @@ bool SampleWriter::next_chunk(ProcessFile& file, uint64_t time_ns, uint32_t boun
 
 /// Says in a segment of another thread that what follows is ours.
 bool SampleWriter::switch_thread(ProcessFile& file, uint64_t time_ns, uint32_t bound) {
-  if (segment_.chunk.room() < bound + sizeof(format::ThreadSwitchRecord)) return next_chunk(file, time_ns, bound);
+  if (segment_.chunk.room() < bound + sizeof(format::ThreadSwitchRecord))
+    return next_chunk(file, time_ns, bound);
   constexpr auto kKind = uint8_t(format::RecordKind::kThreadSwitch);
   append(segment_.chunk, format::ThreadSwitchRecord{{sizeof(format::ThreadSwitchRecord), kKind, 0}, thread_});
   segment_.thread = thread_;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// SampleWriter: one thread's samples into its chunk, each stack as the part that differs from the one before. Also the pure
-// encoder of one sample record, which generators and tests use.
-// Not the chunk allocator (process_file.h) and not the unwinder.
-// Context: signal; one writer a chunk at a time.
+// SampleWriter: one thread's samples into its chunk, each stack as the part that differs from the one before.
+// Also the pure encoder of one sample record, which generators and tests use. Not the chunk allocator
+// (process_file.h) and not the unwinder. Context: signal; one writer a chunk at a time.
 #pragma once
 
 #include <cstdint>
@@ -30,17 +29,21 @@ struct SampleFields {
 uint32_t shared_suffix(StackView a, StackView b);
 
 /// Bytes that a record with `fresh` new frames needs at the most.
-constexpr uint32_t sample_bound(uint32_t fresh) { return uint32_t(sizeof(format::RecordHeader)) + 5 * 10 + fresh * 10; }
+constexpr uint32_t sample_bound(uint32_t fresh) {
+  return uint32_t(sizeof(format::RecordHeader)) + 5 * 10 + fresh * 10;
+}
 
 /// Writes one kSample record at `out` (format: file_format.h) and returns the byte after it. `shared` is
 /// shared_suffix(stack, previous); room for sample_bound(stack.depth - shared) must be there.
-uint8_t* encode_sample(uint8_t* out, const SampleFields& fields, StackView stack, StackView previous, uint32_t shared);
+uint8_t* encode_sample(uint8_t* out, const SampleFields& fields, StackView stack, StackView previous,
+                       uint32_t shared);
 
-/// A chunk that is being filled and what the next sample is encoded against. Passed from an ended thread to the next one.
+/// A chunk that is being filled and what the next sample is encoded against. Passed from an ended thread to
+/// the next one.
 struct Segment {
   Chunk chunk;
   uint32_t thread = format::kNoThread;  // whose samples the last records are
-  uint32_t next_bytes = 4096;           // of the chunk after this: 4, 16, then 64 KB, so that idle threads stay small
+  uint32_t next_bytes = 4096;  // of the chunk after this: 4, 16, then 64 KB, so that idle threads stay small
 };
 
 class SampleWriter {
@@ -51,7 +54,8 @@ class SampleWriter {
   /// Where the unwinder puts the next stack, the leaf first.
   uint64_t* scratch() { return buffers_[current_]; }
 
-  /// Appends the stack in scratch() as a sample taken at `time_ns`. False: no room in the file; the sample is lost.
+  /// Appends the stack in scratch() as a sample taken at `time_ns`. False: no room in the file; the sample is
+  /// lost.
   bool write(ProcessFile& file, uint64_t time_ns, const SampleFields& fields, uint32_t depth);
 
   /// The segment leaves the thread, for the next one or for good.

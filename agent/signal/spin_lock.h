@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A lock for a few hundred nanoseconds that both hooks and the handler take. Holders outside the handler must have SIGPROF
-// blocked (SignalBlock), so a thread never meets itself; in the handler waiting is bounded and the tick gives up.
-// Context: signal, and every other part of the agent.
+// A lock for a few hundred nanoseconds that both hooks and the handler take. Holders outside the handler must
+// have SIGPROF blocked (SignalBlock), so a thread never meets itself; in the handler waiting is bounded and
+// the tick gives up. Context: signal, and every other part of the agent.
 #pragma once
 
 #include <atomic>
@@ -17,8 +17,10 @@ class SpinLock {
   bool try_lock_for_a_while() {
     for (int attempt = 0; attempt < 200; ++attempt) {
       if (!held_.exchange(1, std::memory_order_acquire)) return true;
-      if (attempt < 50) __builtin_ia32_pause();
-      else raw_syscall(__NR_sched_yield);
+      if (attempt < 50)
+        __builtin_ia32_pause();
+      else
+        raw_syscall(__NR_sched_yield);
     }
     return false;
   }

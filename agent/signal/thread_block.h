@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// ThreadBlock: everything the handler knows of its thread, in memory that outlives the thread. One TLS pointer, of the
-// initial-exec model, leads to it: 32 KB of static TLS once made a program's pthread_create fail, eight bytes do not.
-// Not the table of threads: that is agent/thread_registry.h.
-// Context: signal, and the thread's own start and end.
+// ThreadBlock: everything the handler knows of its thread, in memory that outlives the thread. One TLS
+// pointer, of the initial-exec model, leads to it: 32 KB of static TLS once made a program's pthread_create
+// fail, eight bytes do not. Not the table of threads: that is agent/thread_registry.h. Context: signal, and
+// the thread's own start and end.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct ThreadBlock {
   bool alternate_stack_installed = false;
   int destructor_rounds = 0;
   bool blocked_before_fork = false;  // SIGPROF, by the thread's own mask
-  void* start_routine = nullptr;  // of pthread_create or thrd_create
+  void* start_routine = nullptr;     // of pthread_create or thrd_create
   void* start_argument = nullptr;
   uint32_t creator = format::kNoThread;
   uint64_t stack_bytes = 0;  // as the creator asked for
