@@ -34,8 +34,9 @@ inline constexpr char kCpuModel[] = "cpu_model";      // first "model name" of /
 inline constexpr char kUser[] = "user_id";            // effective uid of the recorder
 inline constexpr char kMainPid[] = "main_pid";        // of the command
 inline constexpr char kWarning[] = "warning";         // a sentence of the preflight; one record each
-inline constexpr char kStopReason[] = "stop_reason";  // why recording ended before the run: "duration", "interrupt"
+inline constexpr char kStopReason[] =
+    "stop_reason";  // why recording ended before the run: "duration", "interrupt"
 inline constexpr char kStopMonotonicNs[] = "stop_monotonic_ns";  // when, CLOCK_MONOTONIC
-inline constexpr char kStillRunning[] = "still_running";  // followed processes that went on without us
+inline constexpr char kStillRunning[] = "still_running";         // followed processes that went on without us
 
 }  // namespace varve::session_key

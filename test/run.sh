@@ -20,7 +20,7 @@ for what in "$@"; do
   case $what in
     unit) units=1 ;;
     structure | e2e | stress) scripts+=(test/"$what"/*.sh) ;;
-    *) scripts+=(test/*/*"$what"*.sh) ;;
+    *) scripts+=(test/*/*"$what"*.sh test/"$what"*.sh) ;;
   esac
 done
 
