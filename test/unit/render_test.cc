@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+// Escaping, widths, elision, numbers, tree lines, CSV and JSON. Context: tests.
+#include <criterion/criterion.h>
+
+#include <clocale>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "test/unit/random_profile.h"
+#include "viewer/render/numbers.h"
+#include "viewer/render/render.h"
+#include "viewer/render/text_table.h"
+#include "viewer/render/tree_lines.h"
+#include "viewer/view/request.h"
+
+using namespace varve;
+using namespace varve::render;
+
+namespace {
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    lines.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return lines;
+}
+
+bool printable(std::string_view text) {
+  for (const char c : text) {
+    if ((uint8_t(c) < 0x20 && c != '\n') || c == 0x7f) return false;
+  }
+  return true;
+}
+
+view::View made_view(const char* kind, const test::RandomProfile& made, view::Request request = {}) {
+  auto view = view::make(*view::find_kind(kind), {made.profile, made.symbols}, request);
+  cr_assert(view.has_value());
+  return std::move(*view);
+}
+
+}  // namespace
+
+Test(render_escape, what_acts_on_a_terminal) {
+  const std::pair<std::string, const char*> cases[] = {
+      {"plain", "plain"},
+      {"a\x1b[2Jb", "a\\x1b[2Jb"},
+      {std::string("nul\0!", 5), "nul\\x00!"},
+      {"tab\tnewline\n", "tab\\x09newline\\x0a"},
+      {"\x7f", "\\x7f"},
+      {"größe", "größe"},
+      {"日本", "日本"},
+      {"\xc2\x9b"
+       "31m",
+       "\\u{9b}31m"},  // C1: another way to spell ESC [
+      {"\xe2\x80\xae"
+       "gnp",
+       "\\u{202e}gnp"},                              // right-to-left override
+      {"\xff\xfe", "\\xff\\xfe"},                    // no UTF-8
+      {"\xc0\xaf", "\\xc0\\xaf"},                    // overlong
+      {"\xed\xa0\x80", "\\xed\\xa0\\x80"},           // surrogate
+      {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"},  // above the last code
+      {"cut \xe6\x97", "cut \\xe6\\x97"},
+  };
+  for (const auto& [text, wanted] : cases) {
+    const std::string got = escape(text);
+    cr_expect_eq(got, std::string(wanted), "%s", got.c_str());
+  }
+  cr_expect_eq(escape("größe", Charset::kAscii), "gr\\u{f6}\\u{df}e");
+}
+
+Test(render_escape, any_bytes_become_one_printable_line) {
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 2000; ++i) {
+    std::string bytes;
+    for (size_t j = random() % 40; j > 0; --j) bytes += char(random() % (i % 2 == 0 ? 256 : 0xe8));
+    for (const Charset charset : {Charset::kUtf8, Charset::kAscii}) {
+      const std::string text = escape(bytes, charset);
+      cr_expect(printable(text) && text.find('\n') == std::string::npos);
+      cr_expect_eq(escape(text, charset), text);
+      const size_t width = random() % 20;
+      cr_expect_leq(display_width(elide_middle(text, width)), width);
+    }
+  }
+}
+
+Test(render_escape, elision_keeps_both_ends) {
+  std::setlocale(LC_CTYPE, "C.UTF-8");
+  cr_expect_eq(elide_middle("abcdefghij", 10), "abcdefghij");
+  cr_expect_eq(elide_middle("abcdefghij", 9), "abc...hij");
+  cr_expect_eq(elide_middle("abcdefghij", 8), "abc...ij");
+  cr_expect_eq(elide_middle("abcdefghij", 0), "");
+  cr_expect_eq(display_width("日本"), 4);
+  const std::string wide = elide_middle("日本語日本語", 8);
+  cr_expect_leq(display_width(wide), 8);
+  cr_expect(wide.starts_with("日"));
+  cr_expect(wide.ends_with("語"));
+}
+
+Test(render_numbers, times_of_one_table_share_a_scale) {
+  const std::pair<uint64_t, const char*> cases[] = {
+      {0, "0.000 s"},
+      {1, "1 ns"},
+      {999, "999 ns"},
+      {1'234, "1.234 us"},
+      {12'345, "12.35 us"},
+      {999'999, "1000.0 us"},
+      {1'234'567, "1.235 ms"},
+      {123'456'789, "123.5 ms"},
+      {1'234'567'890, "1.235 s"},
+      {12'404'999'999, "12.40 s"},
+      {4'000'000'000'000, "4000.00 s"},
+  };
+  for (const auto& [ns, wanted] : cases) {
+    if (ns == 0) continue;
+    const std::string got = time_text(ns);
+    cr_expect_eq(got, std::string(wanted), "%s instead of %s", got.c_str(), wanted);
+  }
+  cr_expect_eq(time_number(5'000'000, time_scale(12'000'000'000)), "0.01");
+  cr_expect_eq(bytes_text(999), "999 B");
+  cr_expect_eq(bytes_text(95'532), "95.5 kB");
+  cr_expect_eq(percent(0.5178), "51.8");
+}
+
+Test(render_tree, only_branches_are_indented) {
+  // a(b(c d(e)) f) g
+  const std::vector<view::Row> rows = {
+      {0, {}, false}, {1, {}, false}, {2, {}, false}, {2, {}, false},
+      {3, {}, false}, {1, {}, false}, {0, {}, false}, {0, view::RowKind::kRest, false}};
+  const std::vector<std::string> wanted = {"|- ",       "|  |- ", "|  |  |- ", "|  |  `- ",
+                                           "|  |     ", "|  `- ", "`- ",       ""};
+  cr_expect(tree_lines(rows, Charset::kAscii, 40) == wanted);
+  const std::vector<std::string> utf8 = tree_lines(rows, Charset::kUtf8, 40);
+  cr_expect_eq(utf8[3], "│  │  └─ ");
+  const std::vector<std::string> folded = tree_lines(rows, Charset::kAscii, 2);
+  cr_expect_eq(folded[3], "+1 |  `- ");
+}
+
+Test(render_tree, a_deep_chain_is_a_column) {
+  std::vector<view::Row> rows;
+  for (uint32_t i = 0; i < 4000; ++i) rows.push_back({i, {}, false});
+  for (const std::string& line : tree_lines(rows, Charset::kUtf8, 40)) cr_expect(line.empty());
+}
+
+Test(render_text, no_line_is_wider_than_asked) {
+  std::setlocale(LC_CTYPE, "C.UTF-8");
+  for (uint64_t seed = 0; seed < 5; ++seed) {
+    const test::RandomProfile made = test::random_profile(seed);
+    for (const view::Kind& kind : view::kinds()) {
+      view::Request request;
+      request.function = "plain_5";
+      const view::View view = made_view(kind.name, made, request);
+      for (const size_t width : {50, 60, 80, 120, 200}) {
+        for (const Charset charset : {Charset::kUtf8, Charset::kAscii}) {
+          for (const std::string& line : lines_of(text(view, {width, charset, false}))) {
+            cr_expect_leq(display_width(line), width, "%s at %zu: %s", kind.name, width, line.c_str());
+            cr_expect(printable(line));
+            cr_expect(charset == Charset::kUtf8 || escape(line, Charset::kAscii) == line);
+          }
+        }
+      }
+    }
+  }
+}
+
+Test(render_text, colour_changes_no_letter) {
+  const test::RandomProfile made = test::random_profile(2);
+  for (const view::Kind& kind : view::kinds()) {
+    view::Request request;
+    request.function = "plain_5";
+    const view::View view = made_view(kind.name, made, request);
+    const std::string plain = text(view, {80, Charset::kUtf8, false});
+    const std::string painted = text(view, {80, Charset::kUtf8, true});
+    cr_expect(painted.find('\x1b') != std::string::npos);
+    std::string stripped;
+    for (size_t i = 0; i < painted.size(); ++i) {
+      if (painted[i] == '\x1b') {
+        i = painted.find('m', i);
+      } else {
+        stripped += painted[i];
+      }
+    }
+    cr_expect_eq(stripped, plain);
+  }
+}
+
+Test(render_csv, quotes_by_rfc_4180) {
+  view::View view;
+  view::Table table;
+  table.id = "t";
+  table.columns = {
+      {"name", "", view::Unit::kText}, {"n", "", view::Unit::kCount}, {"p", "", view::Unit::kShare}};
+  const char* names[] = {"plain", "a,b", "say \"hi\"", "new\nline", " blank ", "\x1b[31m", ""};
+  for (const char* name : names) table.add({}, {std::string_view(name), uint64_t(7), 0.25});
+  table.add({}, {{}, {}, {}});
+  view.tables.push_back(table);
+  const auto rows = test::read_csv(csv(view));
+  cr_assert_eq(rows.size(), std::size(names) + 2);
+  cr_expect(rows[0] == (std::vector<std::string>{"name", "n", "p"}));
+  for (size_t i = 0; i < std::size(names); ++i) {
+    cr_expect_eq(rows[i + 1][0], escape(names[i]), "%s", rows[i + 1][0].c_str());
+    cr_expect_eq(rows[i + 1][1], "7");
+    cr_expect_eq(std::stod(rows[i + 1][2]), 0.25);
+  }
+  cr_expect(rows.back() == (std::vector<std::string>{"", "", ""}));
+}
+
+Test(render_json, is_json_with_the_named_fields) {
+  const test::RandomProfile made = test::random_profile(6);
+  for (const view::Kind& kind : view::kinds()) {
+    view::Request request;
+    request.function = "plain_5";
+    const auto parsed = nlohmann::json::parse(json(made_view(kind.name, made, request)));
+    cr_expect_eq(parsed["view"], kind.name);
+    cr_expect_eq(parsed["ledger"]["cpu_ns"], made.profile.kernel_cpu.count);
+  }
+  const auto summary = nlohmann::json::parse(json(made_view("summary", made)));
+  for (const char* field :
+       {"command", "exit", "elapsed_ns", "cpu_ns", "sampled_ns", "residual_ns", "unsampled_ns", "samples",
+        "lost", "interval_ns", "threads", "processes", "whole_stack_share", "handler_ns", "profile_bytes"}) {
+    cr_expect(summary.contains(field), "%s", field);
+  }
+  cr_expect_eq(summary["exit"], 0);
+  cr_expect_eq(uint64_t(summary["cpu_ns"]), made.profile.kernel_cpu.count);
+  cr_expect_eq(uint64_t(summary["samples"]), made.profile.sample_count);
+}

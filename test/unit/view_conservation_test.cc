@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+// D-45: the rows of every view add up to the kernel's CPU time, to the nanosecond, whatever the filter and
+// the limits. Read back from CSV, so that the renderer is under test too. Context: tests.
+#include <criterion/criterion.h>
+#include <fmt/format.h>
+
+#include <random>
+
+#include "test/unit/random_profile.h"
+#include "viewer/render/render.h"
+#include "viewer/view/request.h"
+
+using namespace varve;
+using varve::test::RandomProfile;
+
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+view::Request random_request(std::mt19937_64& random) {
+  view::Request request;
+  const auto maybe = [&](analyze::Pattern& target, std::initializer_list<const char*> expressions) {
+    if (random() % 3 != 0) return;
+    target = *analyze::Pattern::parse(expressions.begin()[random() % expressions.size()]);
+  };
+  maybe(request.filter.thread, {"main", "work", "1000", "none"});
+  maybe(request.filter.process, {"prog0", "101"});
+  maybe(request.filter.module, {"lib[0-3]", "so"});
+  maybe(request.filter.function, {"plain", "method|hi", "größe", "no such function"});
+  if (random() % 3 == 0) request.filter.from = {random() % 900'000'000};
+  if (random() % 3 == 0) request.filter.to = {request.filter.from.count + random() % 900'000'000};
+  if (random() % 2 == 0) request.limit = 1 + random() % 20;
+  if (random() % 2 == 0) request.min_share = double(random() % 50) / 1000;
+  request.inlines = random() % 2 == 0;
+  request.errors = random() % 2 == 0;
+  return request;
+}
+
+size_t column(const Rows& rows, const std::string& name) {
+  for (size_t j = 0; j < rows[0].size(); ++j) {
+    if (rows[0][j] == name) return j;
+  }
+  cr_assert_fail("no column %s", name.c_str());
+  return 0;
+}
+
+uint64_t sum(const Rows& rows, const std::string& name) {
+  const size_t j = column(rows, name);
+  uint64_t total = 0;
+  for (size_t i = 1; i < rows.size(); ++i) {
+    cr_assert_eq(rows[i].size(), rows[0].size());
+    if (!rows[i][j].empty()) total += std::stoull(rows[i][j]);
+  }
+  return total;
+}
+
+uint64_t sum_where(const Rows& rows, const std::string& name, std::initializer_list<const char*> relations) {
+  const size_t j = column(rows, name), relation = column(rows, "relation");
+  uint64_t total = 0;
+  for (size_t i = 1; i < rows.size(); ++i) {
+    for (const char* each : relations) {
+      if (rows[i][relation] == each) total += std::stoull(rows[i][j]);
+    }
+  }
+  return total;
+}
+
+Rows csv_of(const char* kind, const RandomProfile& made, const view::Request& request) {
+  const auto view = view::make(*view::find_kind(kind), {made.profile, made.symbols}, request);
+  cr_assert(view.has_value(), "%s", view.has_value() ? "" : view.error().c_str());
+  return test::read_csv(render::csv(*view));
+}
+
+template <typename Check>
+void hundred_filters(const Check& check) {
+  std::mt19937_64 random(42);
+  for (int i = 0; i < 100; ++i) {
+    const RandomProfile made = test::random_profile(uint64_t(i) % 10);
+    check(made, random_request(random));
+  }
+}
+
+void check_sums(const char* kind, const char* time) {
+  hundred_filters([&](const RandomProfile& made, const view::Request& request) {
+    const Rows rows = csv_of(kind, made, request);
+    cr_expect_eq(sum(rows, time), made.profile.kernel_cpu.count, "%s", kind);
+    cr_expect_eq(sum(rows, "samples"), made.profile.sample_count, "%s", kind);
+  });
+}
+
+}  // namespace
+
+Test(view_conservation, hotspots) { check_sums("hotspots", "self_ns"); }
+Test(view_conservation, top_down) { check_sums("top-down", "self_ns"); }
+Test(view_conservation, bottom_up) { check_sums("bottom-up", "self_ns"); }
+Test(view_conservation, threads) { check_sums("threads", "cpu_ns"); }
+Test(view_conservation, processes) { check_sums("processes", "cpu_ns"); }
+Test(view_conservation, modules) { check_sums("modules", "self_ns"); }
+Test(view_conservation, lines) { check_sums("lines", "self_ns"); }
+
+Test(view_conservation, callers) {
+  size_t found = 0;
+  hundred_filters([&](const RandomProfile& made, view::Request request) {
+    request.function = "plain_5";
+    const auto view = view::make(*view::find_kind("callers"), {made.profile, made.symbols}, request);
+    if (!view) return;  // filtered away
+    ++found;
+    const Rows rows = test::read_csv(render::csv(*view));
+    const uint64_t all = made.profile.kernel_cpu.count;
+    cr_expect_eq(sum_where(rows, "total_ns", {"caller", "outside"}), all);
+    cr_expect_eq(sum_where(rows, "total_ns", {"function", "outside"}), all);
+    cr_expect_eq(sum_where(rows, "total_ns", {"self", "callee", "outside"}), all);
+    cr_expect_eq(sum_where(rows, "samples", {"self", "callee", "outside"}), made.profile.sample_count);
+  });
+  cr_expect_gt(found, 30);
+}
+
+/// Without a cut every total in a tree is its self and its children's totals, and the first level is
+/// everything.
+Test(view_conservation, tree_totals) {
+  for (const char* kind : {"top-down", "bottom-up"}) {
+    const RandomProfile made = test::random_profile(4);
+    const Rows rows = csv_of(kind, made, {});
+    const size_t depth = column(rows, "depth"), total = column(rows, "total_ns"),
+                 self = column(rows, "self_ns");
+    uint64_t roots = 0;
+    for (size_t i = 1; i < rows.size(); ++i) {
+      const uint64_t level = std::stoull(rows[i][depth]);
+      uint64_t children = 0;
+      for (size_t j = i + 1; j < rows.size() && std::stoull(rows[j][depth]) > level; ++j) {
+        if (std::stoull(rows[j][depth]) == level + 1) children += std::stoull(rows[j][total]);
+      }
+      if (level == 0) roots += std::stoull(rows[i][total]);
+      if (std::string(kind) == "top-down") {
+        cr_expect_eq(std::stoull(rows[i][total]), std::stoull(rows[i][self]) + children);
+      } else {
+        cr_expect_geq(std::stoull(rows[i][total]), children);
+      }
+    }
+    cr_expect_eq(roots, made.profile.kernel_cpu.count);
+  }
+}
+
+Test(view_conservation, columns_are_an_interface) {
+  const RandomProfile made = test::random_profile(1);
+  const auto first_line = [&](const char* kind) {
+    const auto view = view::make(*view::find_kind(kind), {made.profile, made.symbols}, {});
+    const std::string csv = render::csv(*view);
+    return csv.substr(0, csv.find('\n'));
+  };
+  const std::pair<const char*, const char*> wanted[] = {
+      {"hotspots", "function,module,file,line,self_ns,self_share,total_ns,total_share,samples"},
+      {"threads", "pid,tid,name,start_ns,lifetime_ns,cpu_ns,samples"},
+      {"top-down", "depth,function,module,self_ns,total_ns,samples"},
+      {"bottom-up", "depth,function,module,self_ns,total_ns,samples"},
+      {"lines", "file,line,function,module,self_ns,self_share,total_ns,total_share,samples"},
+      {"modules", "module,path,build_id,self_ns,self_share,total_ns,total_share,samples"},
+      {"processes", "pid,ppid,image,program,command,start_ns,lifetime_ns,cpu_ns,samples,threads"},
+      {"summary", "field,value"},
+  };
+  for (const auto& [kind, columns] : wanted) {
+    const std::string line = first_line(kind);
+    cr_expect_eq(line, std::string(columns), "%s: %s", kind, line.c_str());
+  }
+}
+
+/// The printed parts of the ledger add up to the printed sum.
+Test(view_conservation, ledger_line_adds_up_as_printed) {
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 1000; ++i) {
+    analyze::Ledger ledger;
+    const uint64_t scale = uint64_t(1) << (10 + random() % 40);
+    ledger.sampled = {random() % scale};
+    ledger.residual = {random() % (scale / 8)};
+    ledger.not_sampled = {random() % (scale / 16)};
+    ledger.cpu = ledger.sampled + ledger.residual + ledger.not_sampled;
+    double cpu = 0, sampled = 0, residual = 0, rest = 0;
+    char unit[4][4];
+    const std::string line = render::ledger_line(ledger);
+    const int read = std::sscanf(
+        line.c_str(), "CPU time %lf %3s = %lf %3s sampled + %lf %3s residual + %lf %3s not sampled", &cpu,
+        unit[0], &sampled, unit[1], &residual, unit[2], &rest, unit[3]);
+    cr_assert_eq(read, 8, "%s", line.c_str());
+    cr_expect_float_eq(cpu, sampled + residual + rest, 1e-6, "%s", line.c_str());
+  }
+}
