@@ -131,7 +131,7 @@ asan:
 	BUILD=build/asan ASAN_OPTIONS=detect_leaks=0 test/run.sh unit e2e
 
 stress: all programs
-	BUILD=$(BUILD) test/run.sh stress
+	BUILD=$(BUILD) TEST_LIMIT=1800 test/run.sh stress
 
 # libFuzzer wants clang; its flags go over the viewer's sources once more, into a folder of their own.
 FUZZ_BUILD := build/fuzz

@@ -11,7 +11,8 @@ namespace varve::agent {
 bool find_and_note_object(uint64_t pc, ObjectFrameInfo* info) {
   dl_find_object found{};
   if (!find_object(pc, found)) return false;
-  agent_state.modules.note(found);
+  // A rule that stayed in the cache would keep the module from ever being noted.
+  if (!agent_state.modules.note(found)) agent_state.rules.invalidate();
   info->eh_frame_hdr = uint64_t(found.dlfo_eh_frame);
   return true;
 }

@@ -63,11 +63,12 @@ ModuleLog::Known* ModuleLog::find(const link_map* map, uint64_t start) {
   return nullptr;
 }
 
-void ModuleLog::note(const dl_find_object& found) {
-  if (find(found.dlfo_link_map, uint64_t(found.dlfo_map_start))) return;
+bool ModuleLog::note(const dl_find_object& found) {
+  if (find(found.dlfo_link_map, uint64_t(found.dlfo_map_start))) return true;
   SpinGuard guard(lock_);
-  if (!guard.owns()) return;  // seen again at the next miss
+  if (!guard.owns()) return false;
   if (!find(found.dlfo_link_map, uint64_t(found.dlfo_map_start))) add(found, monotonic_ns());
+  return true;
 }
 
 /// The headers of a library stand at the start of its mapping. Where they do not, the lookup's range must do.
@@ -170,14 +171,15 @@ void ModuleLog::unload(Known& known, uint64_t time_ns) {
 }
 
 void ModuleLog::note_unloads(uint64_t time_ns) {
-  SpinGuard guard(lock_);
+  lock_.lock();
   for (Known& known : known_) {
     const link_map* map = known.map.load(std::memory_order_relaxed);
-    if (!guard.owns() || !map || map == tombstone()) continue;
+    if (!map || map == tombstone()) continue;
     dl_find_object found{};
     if (find_object(known.code, found) && found.dlfo_link_map == map) continue;
     unload(known, time_ns);
   }
+  lock_.unlock();
 }
 
 }  // namespace varve::agent
