@@ -35,8 +35,8 @@ class ModuleLog {
   /// After fork: begins again with nothing known.
   void reset();
 
-  /// Records the module of a lookup result unless it is known. Cheap when it is: one probe of a table. False: the log was
-  /// busy, and what was looked up must be looked up again.
+  /// Records the module of a lookup result unless it is known. Cheap when it is: one probe of a table. False:
+  /// the log was busy, and what was looked up must be looked up again.
   bool note(const dl_find_object& found);
 
   /// Marks modules that are mapped no more as unloaded at `time_ns`.
