@@ -36,14 +36,14 @@ void report(const char* what) {
   alarm(0);
 }
 
-void on_fatal_signal(int number) {
+[[maybe_unused]] void on_fatal_signal(int number) {
   for (const int each : kFatal) signal(each, SIG_DFL);
   const char* name = sigdescr_np(number);
   report(name != nullptr ? name : "fatal signal");
   raise(number);
 }
 
-[[noreturn]] void on_terminate() {
+[[noreturn, maybe_unused]] void on_terminate() {
   std::string what = "unexpected termination";
   if (const std::exception_ptr current = std::current_exception()) {
     try {
