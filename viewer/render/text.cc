@@ -12,22 +12,8 @@
 namespace varve::render {
 namespace {
 
-std::string facts_text(const view::View& view, const TextStyle& style) {
-  size_t labels = 0;
-  for (const view::Fact& fact : view.facts) labels = std::max(labels, fact.label.size());
-  std::string out;
-  for (const view::Fact& fact : view.facts) {
-    if (fact.label.empty() || std::holds_alternative<std::monostate>(fact.value)) continue;
-    const std::string value = cell_text(fact.value, fact.unit, style.charset);
-    const size_t room = style.width > labels + 3 ? style.width - labels - 2 : 1;
-    out +=
-        fmt::format("{:<{}}  {}\n", fact.label, labels, style.width == 0 ? value : elide_middle(value, room));
-  }
-  return out;
-}
-
 /// Sentences wrap at words: only tables never do.
-std::string wrapped(std::string_view sentence, const TextStyle& style) {
+std::string wrapped(std::string_view sentence, const TextStyle& style, size_t indent = 2) {
   const std::string text = escape(sentence, style.charset);
   if (style.width == 0) return text + "\n";
   std::string out, line;
@@ -36,14 +22,25 @@ std::string wrapped(std::string_view sentence, const TextStyle& style) {
     const std::string word = text.substr(at, end - at);
     if (!line.empty() && display_width(line) + 1 + display_width(word) > style.width) {
       out += line + "\n";
-      line = "  ";
-      line += word;
+      line = std::string(indent, ' ') + word;
     } else {
       line += line.empty() ? word : " " + word;
     }
     at = end + 1;
   }
   return out + line + "\n";
+}
+
+std::string facts_text(const view::View& view, const TextStyle& style) {
+  size_t labels = 0;
+  for (const view::Fact& fact : view.facts) labels = std::max(labels, fact.label.size());
+  std::string out;
+  for (const view::Fact& fact : view.facts) {
+    if (fact.label.empty() || std::holds_alternative<std::monostate>(fact.value)) continue;
+    const std::string value = cell_text(fact.value, fact.unit, style.charset);
+    out += wrapped(fmt::format("{:<{}}  {}", fact.label, labels, value), style, labels + 2);
+  }
+  return out;
 }
 
 std::string tables_text(const view::View& view, const TextStyle& style) {

@@ -4,7 +4,7 @@
 // Context: viewer.
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <set>
 
 #include "viewer/analyze/quality.h"
 #include "viewer/view/counter_words.h"
@@ -60,7 +60,7 @@ Table stopped_table(const Source& source, const analyze::Quality& quality, const
       {"", "CPU", Unit::kTime, false, -1, 2},
       {"module", "Module", Unit::kText},
       {"reason", "Reason", Unit::kText},
-      {"remedy", "Remedy", Unit::kText},
+      {"remedy", "", Unit::kText},
       {"samples", "", Unit::kCount},
       {"share", "", Unit::kShare},
       {"cpu_ns", "", Unit::kTime},
@@ -78,8 +78,8 @@ Table stopped_table(const Source& source, const analyze::Quality& quality, const
   return table;
 }
 
-const symbol::ModuleQuality* names_of(const Source& source, ModuleId module) {
-  for (const symbol::ModuleQuality& each : source.symbols.modules) {
+const symbol::ModuleQuality* names_of(const symbol::SymbolTable& symbols, ModuleId module) {
+  for (const symbol::ModuleQuality& each : symbols.modules) {
     if (each.module == module) return &each;
   }
   return nullptr;
@@ -93,12 +93,12 @@ Table module_table(const Source& source, const analyze::Quality& quality, const 
   table.columns = {
       {"self_ns", "Self", Unit::kTime},    {"unnamed_share", "Unnamed%", Unit::kShare},
       {"symbols", "Symbols", Unit::kFlag}, {"lines", "Lines", Unit::kFlag},
-      {"module", "Module", Unit::kText},   {"note", "Note", Unit::kText},
+      {"module", "Module", Unit::kText},   {"note", "", Unit::kText},
   };
   size_t rows = 0;
   for (const analyze::ModuleTime& each : quality.modules) {
     if (request.limit != 0 && rows++ == request.limit) break;
-    const symbol::ModuleQuality* names = names_of(source, each.module);
+    const symbol::ModuleQuality* names = names_of(source.symbols, each.module);
     const auto flag = [&](bool symbol::ModuleQuality::*what) {
       return names == nullptr ? Cell() : Cell(uint64_t(names->*what));
     };
@@ -108,6 +108,24 @@ Table module_table(const Source& source, const analyze::Quality& quality, const 
                    names == nullptr ? std::string_view() : view.own(names->note)});
   }
   return table;
+}
+
+/// Remedies are sentences, and sentences have no place in a column: one a reason, one a module with a note.
+void note_remedies(const load::Profile& profile, const symbol::SymbolTable& symbols,
+                   const analyze::Quality& quality, View& view) {
+  std::set<SpecialSite> said;
+  for (const analyze::StoppedStacks& each : quality.stopped) {
+    if (!said.insert(each.reason).second) continue;
+    const Reason& reason = reason_of(each.reason);
+    view.notes.push_back(fmt::format("Stacks: {}: {}.", reason.words, reason.remedy));
+  }
+  size_t shown = 0;
+  for (const analyze::ModuleTime& each : quality.modules) {
+    const symbol::ModuleQuality* names = names_of(symbols, each.module);
+    if (names == nullptr || names->note.empty() || shown++ >= kMostNamed) continue;
+    view.notes.push_back(
+        fmt::format("Names: {}: {}.", analyze::module_name(profile, each.module), names->note));
+  }
 }
 
 void note_unsampled(const load::Profile& profile, const analyze::Quality& quality, View& view) {
@@ -184,6 +202,7 @@ Made make_quality(const Source& source, const Request& request, analyze::Selecti
   add_facts(view, source.profile, quality);
   view.tables.push_back(stopped_table(source, quality, request));
   view.tables.push_back(module_table(source, quality, request, view));
+  note_remedies(source.profile, source.symbols, quality, view);
   note_unsampled(source.profile, quality, view);
   if (source.profile.sample_count == 0) return view;  // why_empty() says the rest, as under every view
   for (CounterSentence& sentence : counter_sentences(source.profile))

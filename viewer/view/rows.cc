@@ -16,6 +16,16 @@ double share_error(double share, uint64_t samples) {
   return samples == 0 ? 0 : std::sqrt(std::max(0.0, share * (1 - share)) / double(samples));
 }
 
+namespace {
+/// "[Unknown frame(s)]" for all its reasons.
+std::string_view without_reason(std::string_view name) {
+  for (const std::string_view short_name : {"[Unknown frame(s)]", "[Skipped frame(s)]"}) {
+    if (name.starts_with(short_name.substr(0, short_name.size() - 1))) return short_name;
+  }
+  return name;
+}
+}  // namespace
+
 std::string_view function_module(const Source& source, FunctionId function) {
   if (!function.valid()) return "";
   return analyze::module_name(source.profile, source.symbols.functions[function.index()].module);
@@ -33,12 +43,13 @@ FunctionCells function_cells(const Source& source, FunctionId function) {
   cells.file = strings.text(row.file);
   if (row.line != 0) cells.line = uint64_t(row.line);
   cells.special = row.source == symbol::NameSource::kSpecial;
+  if (cells.special) cells.short_name = without_reason(strings.text(row.name));
   return cells;
 }
 
 std::string cut_label(size_t rows, bool by_limit, const Request& request) {
   const char* noun = rows == 1 ? "row" : "rows";
-  if (by_limit) return fmt::format("[{} {} below the first {}]", rows, noun, request.limit);
+  if (by_limit) return fmt::format("[{} more {}]", rows, noun);
   return fmt::format("[{} {} below {}%]", rows, noun, request.min_share * 100);
 }
 

@@ -34,7 +34,7 @@ std::string_view function_module(const Source& source, FunctionId function);
 struct Cut {
   size_t kept = 0;
   size_t below = 0;   // rows cut
-  std::string label;  // "[12 rows below 0.5%]", "[12 rows below the first 50]"
+  std::string label;  // "[12 rows below 0.5%]", "[12 more rows]"
 };
 /// `sizes` descending, in ns; `whole` is what shares are of.
 Cut cut_list(const std::vector<uint64_t>& sizes, uint64_t whole, const Request& request);

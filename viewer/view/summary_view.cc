@@ -65,7 +65,7 @@ size_t count_processes(const load::Profile& profile) {
 }
 
 std::string samples_words(const load::Profile& profile) {
-  std::string words = plural(profile.sample_count, "sample", "samples");
+  std::string words = std::to_string(profile.sample_count);
   if (profile.session.interval.count != 0) {
     words += fmt::format(", one every {} ms of CPU time", double(profile.session.interval.count) / 1e6);
   }
@@ -108,7 +108,8 @@ void add_facts(View& view, const Source& source, const analyze::Quality& quality
     busy += fmt::format(" ({:.2f} s user, {:.2f} s system)", seconds(session.user_cpu),
                         seconds(session.system_cpu));
   }
-  text("CPU time", fmt::format("{:.3f} s{}", double(cpu) / 1e9, busy));
+  text("CPU time",
+       fmt::format("{:.{}f} s{}", seconds({cpu}), cpu < 10 * kNanosPerSecond.count ? 3 : 2, busy));
   text("Samples", samples_words(profile));
   text("Tasks", fmt::format("{}, {}", plural(count_processes(profile), "process", "processes"),
                             plural(profile.threads.size(), "thread", "threads")));

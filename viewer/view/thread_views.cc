@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "viewer/view/make.h"
 #include "viewer/view/rows.h"
@@ -26,10 +25,13 @@ Cell lifetime(Nanos start, Nanos end) {
 
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-/// Rows by CPU time, the largest first, then as they were begun.
-std::vector<uint32_t> by_size(const analyze::MetricTable& metrics, size_t rows) {
-  std::vector<uint32_t> order(rows);
-  std::iota(order.begin(), order.end(), 0u);
+/// Rows by CPU time, the largest first, then as they were begun; all of them, but with a filter only what
+/// passes it.
+std::vector<uint32_t> by_size(const analyze::MetricTable& metrics, size_t rows, bool filtered) {
+  std::vector<uint32_t> order;
+  for (uint32_t i = 0; i < rows; ++i) {
+    if (!filtered || !metrics.zero(i)) order.push_back(i);
+  }
   std::stable_sort(order.begin(), order.end(),
                    [&](uint32_t a, uint32_t b) { return metrics.at(a, kCpu) > metrics.at(b, kCpu); });
   return order;
@@ -39,7 +41,7 @@ std::vector<uint32_t> by_size(const analyze::MetricTable& metrics, size_t rows) 
 template <typename AddRow, typename AddSum>
 void fill(const analyze::MetricTable& metrics, size_t count, const analyze::Selection& selection,
           const Request& request, const AddRow& add_row, const AddSum& add_sum) {
-  const std::vector<uint32_t> order = by_size(metrics, count);
+  const std::vector<uint32_t> order = by_size(metrics, count, request.filter.given());
   std::vector<uint64_t> sizes;
   for (const uint32_t i : order) sizes.push_back(metrics.at(i, kCpu));
   const Cut cut = cut_list(sizes, whole(selection)[kCpu], request);

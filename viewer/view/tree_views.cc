@@ -172,8 +172,8 @@ Table tree_table(const char* id, const char* title) {
   table.columns = {
       {"", "Total", Unit::kTime},
       {"", "Total%", Unit::kShare},
-      {"", "Self", Unit::kTime, false, -1, 1},
-      {"", "Module", Unit::kText, false, -1, 2},
+      {"", "Self", Unit::kTime, false, -1, 2},
+      {"", "Module", Unit::kText, false, -1, 1},
       {"", title, Unit::kText, true, 5},
       {"", "", Unit::kText},
       {"depth", "", Unit::kNumber},

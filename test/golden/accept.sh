@@ -1,0 +1,5 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Writes the golden texts anew from what the views print now. Look at `git diff test/golden` before committing it.
+cd "$(dirname "$0")/../.." || exit 1
+VARVE_ACCEPT=1 "${BUILD:-build/release}/unit-tests" --filter 'view_golden/*' --quiet && git diff --stat -- test/golden

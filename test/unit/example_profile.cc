@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+// The example: a table of functions and a table of stacks.
+// Context: tests.
+#include "test/unit/example_profile.h"
+
+#include <map>
+
+#include "viewer/symbol/special_sites.h"
+
+namespace varve::test {
+namespace {
+
+enum Modules : uint32_t { kProgram, kLibc, kLibm, kLibz, kPlugin, kStripped };
+
+struct FunctionRow {
+  const char* key;  // in the stacks below
+  Modules module;
+  const char* name;
+  const char* short_name;
+  const char* file;
+  uint32_t line;
+};
+constexpr FunctionRow kFunctions[] = {
+    {"start", kProgram, "_start", "_start", "", 0},
+    {"libc_main", kLibc, "__libc_start_main", "__libc_start_main", "", 0},
+    {"thread", kLibc, "start_thread", "start_thread", "", 0},
+    {"main", kProgram, "main", "main", "/src/raytrace/main.cc", 20},
+    {"load", kProgram, "load_scene(std::string const&)", "load_scene", "/src/raytrace/scene.cc", 41},
+    {"parse", kProgram, "parse_obj(std::istream&, Scene&)", "parse_obj", "/src/raytrace/scene.cc", 112},
+    {"strtod", kLibc, "strtod", "strtod", "", 0},
+    {"run", kProgram, "ThreadPool::run(unsigned int)", "ThreadPool::run", "/src/raytrace/pool.cc", 77},
+    {"tile", kProgram, "render_tile(Scene const&, Tile)", "render_tile", "/src/raytrace/render.cc", 198},
+    {"trace", kProgram, "trace(Scene const&, Ray, int)", "trace", "/src/raytrace/render.cc", 131},
+    {"shade", kProgram, "shade(Scene const&, Hit const&, int)", "shade", "/src/raytrace/render.cc", 152},
+    {"bvh", kProgram, "Bvh<Triangle, std::allocator<Triangle> >::intersect(Ray const&, Hit*) const",
+     "Bvh::intersect", "/src/raytrace/bvh.cc", 88},
+    {"aabb", kProgram, "Aabb::hit(Ray const&, float) const", "Aabb::hit", "/src/raytrace/aabb.h", 31},
+    {"triangle", kProgram, "Triangle::hit(Ray const&, Hit*) const", "Triangle::hit",
+     "/src/raytrace/triangle.h", 31},
+    {"powf", kLibm, "powf", "powf", "", 0},
+    {"deflate", kLibz, "deflate", "deflate", "", 0},
+    {"png", kProgram, "write_png(Image const&)", "write_png", "/src/raytrace/png.cc", 12},
+    {"noise", kPlugin, "noise::größe<日本>(double)", "noise::größe", "/src/plugin/noise.cc", 5},
+    {"evil", kPlugin, "evil\x1b]0;title\x07", "evil\x1b]0;title\x07", "", 0},
+    {"nameless", kStripped, "libstripped.so.2+0x4f10", "libstripped.so.2+0x4f10", "", 0},
+};
+
+/// A stack: frames from the root; "shade>aabb" is aabb inlined into shade. "!" names a special site.
+struct StackRow {
+  uint32_t thread;
+  std::vector<const char*> frames;
+  uint32_t line;  // executing line of the innermost frame
+  uint64_t milliseconds;
+  uint64_t samples;
+};
+
+const std::vector<StackRow>& stacks() {
+  static const std::vector<StackRow> kRows = {
+      {0, {"!startup"}, 0, 3, 0},
+      {0, {"start", "libc_main", "main", "load", "parse", "strtod"}, 0, 2050, 205},
+      {0, {"start", "libc_main", "main", "load", "parse"}, 120, 1200, 120},
+      {0, {"start", "libc_main", "main", "png", "deflate"}, 0, 1150, 115},
+      {0, {"start", "libc_main", "main", "png"}, 30, 50, 5},
+      {0, {"start", "libc_main", "main"}, 25, 20, 2},
+      {1, {"thread", "run", "tile", "trace", "bvh", "triangle"}, 35, 8900, 890},
+      {1, {"thread", "run", "tile", "trace", "bvh>aabb"}, 33, 4700, 470},
+      {1, {"thread", "run", "tile", "trace", "bvh"}, 89, 9800, 980},
+      {1, {"thread", "run", "tile", "trace"}, 140, 2400, 240},
+      {2, {"thread", "run", "tile", "trace", "shade", "trace", "bvh", "triangle"}, 35, 1150, 115},
+      {2, {"thread", "run", "tile", "trace", "shade", "trace", "bvh"}, 91, 1600, 160},
+      {2, {"thread", "run", "tile", "trace", "shade", "powf"}, 0, 1850, 185},
+      {2, {"thread", "run", "tile", "trace", "shade", "noise"}, 6, 700, 70},
+      {2, {"thread", "run", "tile", "trace", "shade", "evil"}, 0, 90, 9},
+      {2, {"thread", "run", "tile", "trace", "shade"}, 160, 1900, 190},
+      {2, {"!no unwind", "nameless"}, 0, 410, 41},
+      {2, {"!depth", "shade", "trace", "bvh", "triangle"}, 36, 40, 4},
+      {1, {"!residual"}, 0, 8, 0},
+      {2, {"!residual"}, 0, 5, 0},
+      {UINT32_MAX, {"!not sampled"}, 0, 24, 0},
+  };
+  return kRows;
+}
+
+class Maker {
+ public:
+  RandomProfile make() {
+    add_tasks();
+    add_names();
+    profile().paths.push_back({PathId::none(), SiteId::none()});
+    made_.symbols.site_first.push_back(0);
+    uint64_t time = profile().session.start_time.count;
+    for (const StackRow& row : stacks()) {
+      load::Samples& rows = profile().samples;
+      // The first row carries the samples, the others of its stack one each, so that counts and times are as
+      // said.
+      const uint64_t pieces = std::max<uint64_t>(1, row.samples);
+      for (uint64_t i = 0; i < pieces; ++i) {
+        const uint64_t all = row.milliseconds * 1'000'000;
+        rows.time_ns.push_back(time += 1'000'000);
+        rows.weight_ns.push_back(all / pieces + (i == 0 ? all % pieces : 0));
+        rows.thread.push_back(row.thread == UINT32_MAX ? ThreadId::none() : ThreadId{row.thread});
+        rows.path.push_back(path_of(row));
+        rows.ticks.push_back(row.samples > 0 ? 1 : 0);
+      }
+    }
+    settle(profile());
+    return std::move(made_);
+  }
+
+ private:
+  load::Profile& profile() { return made_.profile; }
+
+  void add_tasks() {
+    load::Session& session = profile().session;
+    session.command = "./raytrace --size 1920x1080 scene.obj";
+    session.host = "workstation";
+    session.kernel = "6.1.0";
+    session.processors = 8;
+    session.finished = true;
+    session.start_realtime = {1'700'000'000'000'000'000};
+    session.start_time = {1'000'000'000};
+    session.elapsed = {12'400'000'000};
+    session.user_cpu = {37'500'000'000};
+    session.system_cpu = {550'000'000};
+    session.interval = {10'000'000};
+    load::Process process;
+    process.pid = 4711;
+    process.ppid = 4710;
+    process.exe = "/src/raytrace/raytrace";
+    process.argv = {"./raytrace", "--size", "1920x1080", "scene.obj"};
+    process.start_time = {1'002'000'000};
+    process.end_time = {13'400'000'000};
+    process.counters[size_t(format::Counter::kForeignSignals)] = 2;
+    profile().processes = {process};
+    const std::pair<const char*, int32_t> threads[] = {
+        {"raytrace", 4711}, {"worker 1", 4712}, {"worker 2", 4713}};
+    for (const auto& [name, tid] : threads) {
+      load::Thread thread;
+      thread.process = {0};
+      thread.name = name;
+      thread.tid = tid;
+      thread.start_time = {tid == 4711 ? 1'002'000'000u : 5'300'000'000u};
+      thread.end_time = {13'380'000'000};
+      thread.ticks = 1200;
+      thread.overruns = tid == 4712 ? 3 : 0;
+      thread.handler = {9'000'000};
+      profile().threads.push_back(thread);
+    }
+    profile().bytes = 204'800;
+    profile().damages = {{"workstation-4711-0.agent", "chunk 9 fails its checksum", 4032}};
+  }
+
+  void add_names() {
+    const char* modules[] = {"/src/raytrace/raytrace", "/usr/lib/libc.so.6",   "/usr/lib/libm.so.6",
+                             "/usr/lib/libz.so.1",     "/src/plugin/noise.so", "/opt/lib/libstripped.so.2"};
+    for (uint32_t i = 0; i < std::size(modules); ++i) {
+      load::Module module;
+      module.path = modules[i];
+      module.build_id = {0xde, 0xad, uint8_t(i)};
+      profile().modules.push_back(module);
+      symbol::ModuleQuality quality{{i}, i != kStripped, i == kProgram || i == kPlugin, ""};
+      if (i == kStripped) quality.note = "no symbols: install its -dbgsym package or use --debuginfod";
+      made_.symbols.modules.push_back(quality);
+    }
+    for (const FunctionRow& row : kFunctions) {
+      symbol::Function function;
+      function.name = intern(row.name);
+      function.short_name = intern(row.short_name);
+      function.linkage_name = intern(row.key);
+      function.module = {row.module};
+      function.file = intern(row.file);
+      function.line = row.line;
+      function.source =
+          row.module == kStripped ? symbol::NameSource::kAddress : symbol::NameSource::kSymbolTable;
+      functions_[row.key] = {uint32_t(made_.symbols.functions.size())};
+      made_.symbols.functions.push_back(function);
+    }
+  }
+
+  StringId intern(const char* text) { return made_.symbols.strings.intern(text); }
+
+  PathId path_of(const StackRow& row) {
+    PathId path{0};
+    for (size_t i = 0; i < row.frames.size(); ++i) {
+      const bool leaf = i + 1 == row.frames.size();
+      path = child(path, site_of(row.frames[i], leaf ? row.line : 0));
+    }
+    return path;
+  }
+
+  PathId child(PathId parent, SiteId site) {
+    const auto [at, fresh] =
+        paths_.try_emplace({parent.value, site.value}, PathId{uint32_t(profile().paths.size())});
+    if (fresh) profile().paths.push_back({parent, site});
+    return at->second;
+  }
+
+  SiteId site_of(const std::string& frames, uint32_t line) {
+    const auto [at, fresh] = sites_.try_emplace({frames, line}, SiteId{uint32_t(profile().sites.size())});
+    if (!fresh) return at->second;
+    if (frames[0] == '!') {
+      add_special(frames);
+    } else {
+      const size_t into = frames.find('>');
+      const FunctionId outer = functions_.at(frames.substr(0, into));
+      if (into != std::string::npos) add_frame(functions_.at(frames.substr(into + 1)), line, true);
+      add_frame(outer, into == std::string::npos ? line : 90, false);
+      profile().sites.push_back(
+          {made_.symbols.functions[outer.index()].module, {0x1000 + 16 * profile().sites.size()}});
+    }
+    made_.symbols.site_first.push_back(uint32_t(made_.symbols.frame_rows.size()));
+    return at->second;
+  }
+
+  void add_frame(FunctionId function, uint32_t line, bool inlined) {
+    const StringId file = line == 0 ? StringId{0} : made_.symbols.functions[function.index()].file;
+    made_.symbols.frame_rows.push_back({function, file, line, inlined});
+  }
+
+  void add_special(const std::string& frames) {
+    static const std::map<std::string, load::SpecialSite> kKinds = {
+        {"!startup", load::SpecialSite::kStartUp},        {"!residual", load::SpecialSite::kResidual},
+        {"!not sampled", load::SpecialSite::kNotSampled}, {"!depth", load::SpecialSite::kTruncated},
+        {"!no unwind", load::SpecialSite::kNoUnwindInfo},
+    };
+    const load::SpecialSite kind = kKinds.at(frames);
+    symbol::Function function;
+    function.name = function.short_name = made_.symbols.strings.intern(symbol::special_name(kind));
+    function.source = symbol::NameSource::kSpecial;
+    made_.symbols.frame_rows.push_back({FunctionId{uint32_t(made_.symbols.functions.size())}, {}, 0, false});
+    made_.symbols.functions.push_back(function);
+    profile().sites.push_back({ModuleId::none(), {uint64_t(kind)}});
+  }
+
+  RandomProfile made_;
+  std::map<std::string, FunctionId> functions_;
+  std::map<std::pair<std::string, uint32_t>, SiteId> sites_;
+  std::map<std::pair<uint32_t, uint32_t>, PathId> paths_;
+};
+
+}  // namespace
+
+RandomProfile example_profile() { return Maker().make(); }
+
+}  // namespace varve::test
