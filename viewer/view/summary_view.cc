@@ -23,6 +23,17 @@ constexpr size_t kTopHotspots = 8;
 
 double seconds(Nanos time) { return double(time.count) / 1e9; }
 
+std::string seconds_words(Nanos time) {
+  return fmt::format("{:.{}f} s", seconds(time), time.count < 10 * kNanosPerSecond.count ? 3 : 2);
+}
+
+double unnamed_share(const analyze::Quality& quality) {
+  uint64_t self = 0, unnamed = 0;
+  for (const analyze::ModuleTime& module : quality.modules)
+    self += module.self[kCpu], unnamed += module.unnamed_ns;
+  return share(unnamed, self);
+}
+
 /// As a shell has it: 128 + signal for a death by signal. Empty if the end was not seen.
 Cell exit_cell(const load::Session& session) {
   if (!session.finished) return {};
@@ -77,7 +88,7 @@ std::string quality_words(const load::Profile& profile, const analyze::Quality& 
   for (const analyze::ModuleTime& module : quality.modules)
     self += module.self[kCpu], unnamed += module.unnamed_ns;
   std::string words = fmt::format("{:.1f}% of stacks whole, {:.1f}% of time in named functions",
-                                  100 * quality.whole_share(), 100 * (1 - share(unnamed, self)));
+                                  100 * quality.whole_share(), 100 * (1 - unnamed_share(quality)));
   if (!quality.unsampled_threads.empty()) {
     words += ", " + plural(quality.unsampled_threads.size(), "thread", "threads") + " not sampled";
   }
@@ -99,7 +110,7 @@ void add_facts(View& view, const Source& source, const analyze::Quality& quality
   text("Command", session.command);
   text("When", when_words(session));
   text("End", exit_words(session));
-  view.facts.push_back({"", "Elapsed", Unit::kTime, session.elapsed.count});
+  text("Elapsed", seconds_words(session.elapsed));
   std::string busy;
   if (session.elapsed.count != 0) {
     busy = fmt::format(", {:.2f} processors busy on average", share(cpu, session.elapsed.count));
@@ -149,7 +160,8 @@ std::vector<std::string> next_commands(const Request& request, const analyze::Qu
       fmt::format("varve report hotspots{}", profile),
       fmt::format("varve report top-down{}", profile),
   };
-  if (quality.whole_share() < 0.99) commands.push_back(fmt::format("varve report quality{}", profile));
+  if (quality.whole_share() < 0.99 || unnamed_share(quality) > 0.05)
+    commands.push_back(fmt::format("varve report quality{}", profile));
   return commands;
 }
 
