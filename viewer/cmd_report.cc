@@ -228,6 +228,7 @@ class Progress {
 void set_limits(const view::Kind& kind, ReportOptions& options) {
   const bool text = options.format == Format::kText;
   options.request.limit = options.limit.value_or(text && !kind.tree ? kTextLimit : 0);
+  options.request.fold_recursion = text;
   options.request.min_share = options.min_share.value_or(text && kind.tree ? kTextTreeShare : 0);
 }
 

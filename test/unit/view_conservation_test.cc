@@ -33,6 +33,7 @@ view::Request random_request(std::mt19937_64& random) {
   if (random() % 2 == 0) request.min_share = double(random() % 50) / 1000;
   request.inlines = random() % 2 == 0;
   request.errors = random() % 2 == 0;
+  request.fold_recursion = random() % 2 == 0;
   return request;
 }
 

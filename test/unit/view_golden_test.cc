@@ -45,6 +45,7 @@ std::string all_views(const Render& render) {
     request.function = "trace";
     request.limit = kind.tree ? 0 : 12;
     request.min_share = kind.tree ? 0.01 : 0;
+    request.fold_recursion = true;
     const auto view = view::make(kind, {made.profile, made.symbols}, request);
     cr_assert(view.has_value());
     out += fmt::format("=== {}\n{}\n", kind.name, render(*view));

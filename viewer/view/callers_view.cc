@@ -60,7 +60,9 @@ class CallersView {
       add(function, {0, RowKind::kFilteredOut, false}, filtered_out, label(kFilteredOut), "outside");
     }
     Table callees = part("callees", "Calls", "Callee");
-    add(callees, {0, RowKind::kSpecial, false}, middle_.outer_self, label("[self]"), "self");
+    if (middle_.outer_self[kCpu] > 0 || middle_.outer_self[kSamples] > 0) {
+      add(callees, {0, RowKind::kSpecial, false}, middle_.outer_self, label("[self]"), "self");
+    }
     add_all(callees, middle_.callees, "callee");
     view_.tables = {std::move(callers), std::move(function), std::move(callees)};
     add_recursion();

@@ -14,12 +14,13 @@ namespace varve::view {
 
 struct Request {
   analyze::Filter filter;
-  std::string filter_words;  // as the user gave it: "--thread worker --time 1-2"
-  uint64_t limit = 0;        // rows; 0: all
-  double min_share = 0;      // of the CPU time, 0 to 1; rows below are added up
-  bool inlines = true;       // inlined calls as frames of their own
-  bool errors = false;       // standard errors of shares
-  std::string function;      // callers: its name or a regular expression
+  std::string filter_words;     // as the user gave it: "--thread worker --time 1-2"
+  uint64_t limit = 0;           // rows; 0: all
+  double min_share = 0;         // of the CPU time, 0 to 1; rows below are added up
+  bool inlines = true;          // inlined calls as frames of their own
+  bool errors = false;          // standard errors of shares
+  bool fold_recursion = false;  // in trees: straight recursion as one row, "f (x12)"
+  std::string function;         // callers: its name or a regular expression
   analyze::Pattern function_pattern;
   std::string profile_words;  // how the user named the profile; goes into commands to type next
 };

@@ -108,8 +108,9 @@ class TreeTable {
       const uint32_t child = children[top.next];
       const bool hot = is_hot(tree_, child, top.hot, top.next == 0);
       ++top.next;
-      add_node(child, hot);
-      path.push_back({child, 0, hot});
+      const std::vector<uint32_t> run = recursion_from(child);
+      add_run(run, uint32_t(path.size() - 1), hot);
+      path.push_back({run.back(), 0, hot});
     }
   }
 
@@ -139,17 +140,41 @@ class TreeTable {
                      module, self[kCpu], total, self[kSamples]});
   }
 
-  void add_node(uint32_t node, bool hot) {
-    const analyze::TreeNode& each = tree_.nodes[node];
-    FunctionCells cells = function_cells(source_, each.function);
-    if (each.inlined && !cells.special) {
-      for (Cell* name : {&cells.name, &cells.short_name}) {
-        *name = view_.own(fmt::format("{} (inlined)", std::get<std::string_view>(*name)));
-      }
+  /// The node, and if recursion is folded the nodes of the same function straight below it: a function that
+  /// calls itself and nothing else worth a row.
+  std::vector<uint32_t> recursion_from(uint32_t node) const {
+    std::vector<uint32_t> run = {node};
+    while (request_.fold_recursion) {
+      const auto children = order_.children(run.back());
+      if (children.empty() || !order_.kept(children[0])) break;
+      if (children.size() > 1 && order_.kept(children[1])) break;
+      const analyze::TreeNode &here = tree_.nodes[run.back()], &below = tree_.nodes[children[0]];
+      if (below.function != here.function || below.inlined != here.inlined) break;
+      run.push_back(children[0]);
     }
-    const uint64_t total = tree_.total.at(node, kCpu);
-    add({each.depth - 1, cells.special ? RowKind::kSpecial : RowKind::kOrdinary, hot}, tree_.self.row(node),
-        total, share(total, all_[kCpu]), cells.name, cells.short_name, cells.module);
+    return run;
+  }
+
+  Cell with_suffix(const Cell& name, std::string_view suffix) {
+    return view_.own(fmt::format("{}{}", std::get<std::string_view>(name), suffix));
+  }
+
+  void add_run(const std::vector<uint32_t>& run, uint32_t depth, bool hot) {
+    const analyze::TreeNode& first = tree_.nodes[run.front()];
+    FunctionCells cells = function_cells(source_, first.function);
+    std::string suffix = first.inlined && !cells.special ? " (inlined)" : "";
+    if (run.size() > 1) suffix += fmt::format(" (x{})", run.size());
+    if (!suffix.empty()) {
+      cells.name = with_suffix(cells.name, suffix);
+      cells.short_name = with_suffix(cells.short_name, suffix);
+    }
+    std::vector<uint64_t> self(all_.size());
+    for (const uint32_t node : run) {
+      for (size_t k = 0; k < self.size(); ++k) self[k] += tree_.self.at(node, k);
+    }
+    const uint64_t total = tree_.total.at(run.front(), kCpu);
+    add({depth, cells.special ? RowKind::kSpecial : RowKind::kOrdinary, hot}, self, total,
+        share(total, all_[kCpu]), cells.name, cells.short_name, cells.module);
   }
 
   void add_sum(RowKind kind, std::span<const uint64_t> self, std::string_view label) {
