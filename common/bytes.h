@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// ByteView: the only way to read input. A view shrinks from the front as it is read, and every read is checked.
-// Throws ParseError, which is caught in two places only: the loader's chunk loop and the symbol readers.
-// Context: viewer. The agent reads its own process's memory through agent/signal/stack_memory.h instead.
+// ByteView: the only way to read input. A view shrinks from the front as it is read, and every read is
+// checked. Throws ParseError, which is caught in two places only: the loader's chunk loop and the symbol
+// readers. Context: viewer. The agent reads its own process's memory through agent/signal/stack_memory.h
+// instead.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,8 @@
 
 namespace varve {
 
-/// Input that does not hold what its format promises. The message is a clause without a subject: "ends inside a record".
+/// Input that does not hold what its format promises. The message is a clause without a subject: "ends inside
+/// a record".
 struct ParseError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

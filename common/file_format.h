@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Every structure of the on-disk format, version 1, with its size asserted. The prose, with a hex dump, is FORMAT.md.
-// All integers are little endian. A file is one FileHeader page, then chunks; a chunk is one ChunkHeader, then
-// records (each with a RecordHeader) or, for array chunks, plain rows of one struct.
-// Not a reader and not a writer: those are viewer/load and agent/signal/sample_writer.
-// Context: any; nothing here allocates.
+// Every structure of the on-disk format, version 1, with its size asserted. The prose, with a hex dump, is
+// FORMAT.md. All integers are little endian. A file is one FileHeader page, then chunks; a chunk is one
+// ChunkHeader, then records (each with a RecordHeader) or, for array chunks, plain rows of one struct. Not a
+// reader and not a writer: those are viewer/load and agent/signal/sample_writer. Context: any; nothing here
+// allocates.
 #pragma once
 
 #include <cstddef>
@@ -34,9 +34,9 @@ struct FileHeader {
   uint16_t byte_order;
   uint16_t kind;  // FileKind
   uint8_t session_id[16];
-  int32_t pid;     // agent files: the process; others: the recorder
-  int32_t ppid;    // its parent when the file was begun
-  uint32_t image;  // agent files: 0 for the first program image of this pid, 1 after its first exec, ...
+  int32_t pid;        // agent files: the process; others: the recorder
+  int32_t ppid;       // its parent when the file was begun
+  uint32_t image;     // agent files: 0 for the first program image of this pid, 1 after its first exec, ...
   uint32_t checksum;  // header_checksum() of the other 60 bytes
   uint64_t start_realtime_ns;
   uint64_t start_monotonic_ns;
@@ -60,26 +60,26 @@ constexpr uint32_t fourcc(const char (&name)[5]) {
 }
 
 enum class ChunkType : uint32_t {
-  kEnd = 0,                    // sixty-four zero bytes: space reserved, not used; nothing follows
-  kFree = fourcc("FREE"),      // space that no chunk needed
-  kSchema = fourcc("SCHM"),    // text: records and their fields
-  kControl = fourcc("CTRL"),   // session: one ControlBlock, mapped by every agent
-  kSession = fourcc("SESS"),   // session: kText and kProcessExit records
-  kProcess = fourcc("PROC"),   // agent: kProcess, kCounters, kText records
-  kModules = fourcc("MODS"),   // agent: kModuleLoad, kModuleUnload records
-  kThreads = fourcc("THRD"),   // agent: kThread records of exactly sizeof(ThreadRecord)
-  kSamples = fourcc("SAMP"),   // agent: kThreadSwitch, kSample records
-  kStrings = fourcc("STRG"),   // symbols: array chunk, see symbol_format.h
+  kEnd = 0,                   // sixty-four zero bytes: space reserved, not used; nothing follows
+  kFree = fourcc("FREE"),     // space that no chunk needed
+  kSchema = fourcc("SCHM"),   // text: records and their fields
+  kControl = fourcc("CTRL"),  // session: one ControlBlock, mapped by every agent
+  kSession = fourcc("SESS"),  // session: kText and kProcessExit records
+  kProcess = fourcc("PROC"),  // agent: kProcess, kCounters, kText records
+  kModules = fourcc("MODS"),  // agent: kModuleLoad, kModuleUnload records
+  kThreads = fourcc("THRD"),  // agent: kThread records of exactly sizeof(ThreadRecord)
+  kSamples = fourcc("SAMP"),  // agent: kThreadSwitch, kSample records
+  kStrings = fourcc("STRG"),  // symbols: array chunk, see symbol_format.h
 };
 
 inline constexpr uint16_t kChunkSealed = 1;  // `checksum` holds; the chunk will not change any more
 inline constexpr uint16_t kChunkArray = 2;   // rows without RecordHeader
 
-/// A reader steps to the next chunk by `capacity`, whatever the type, and trusts no byte beyond `used`. The last chunk may
-/// be longer than the file: once its process has ended, the recorder cuts the unused tail off.
+/// A reader steps to the next chunk by `capacity`, whatever the type, and trusts no byte beyond `used`. The
+/// last chunk may be longer than the file: once its process has ended, the recorder cuts the unused tail off.
 struct ChunkHeader {
-  uint32_t type;           // ChunkType
-  uint16_t version;        // of the records of this type
+  uint32_t type;     // ChunkType
+  uint16_t version;  // of the records of this type
   uint16_t flags;
   uint32_t capacity;       // bytes of the whole chunk with this header; a multiple of kPageSize
   uint32_t used;           // bytes of records after this header; release-stored after each record
@@ -87,8 +87,8 @@ struct ChunkHeader {
   uint32_t sequence;       // order in which chunks of this file were begun
   uint64_t first_time_ns;  // CLOCK_MONOTONIC; kSamples: the base of the first time delta
   uint64_t last_time_ns;
-  uint64_t lost;           // records that had to be dropped after this chunk was full
-  uint64_t checksum;       // XXH64, seed 0, of the `used` bytes, once sealed
+  uint64_t lost;      // records that had to be dropped after this chunk was full
+  uint64_t checksum;  // XXH64, seed 0, of the `used` bytes, once sealed
   uint64_t reserved;
 };
 static_assert(sizeof(ChunkHeader) == 64);
@@ -113,7 +113,8 @@ struct RecordHeader {
 };
 static_assert(sizeof(RecordHeader) == 4);
 
-// --- session file -------------------------------------------------------------------------------------------
+// --- session file
+// -------------------------------------------------------------------------------------------
 
 enum class ControlState : uint32_t { kRecording = 1, kPaused = 2, kStopped = 3 };
 
@@ -133,8 +134,8 @@ inline constexpr uint64_t kControlOffset = kPageSize + sizeof(ChunkHeader);
 
 inline constexpr int32_t kStatusRunning = -1;  // no wait status: recording stopped while the process went on
 
-/// One process that the recorder reaped, or that lived when it stopped recording. Times are the kernel's, with
-/// waited-for children, at that moment.
+/// One process that the recorder reaped, or that lived when it stopped recording. Times are the kernel's,
+/// with waited-for children, at that moment.
 struct ProcessExitRecord {
   RecordHeader header;
   int32_t pid;
@@ -147,16 +148,17 @@ struct ProcessExitRecord {
 };
 static_assert(sizeof(ProcessExitRecord) == 48);
 
-// --- agent file ---------------------------------------------------------------------------------------------
+// --- agent file
+// ---------------------------------------------------------------------------------------------
 
 struct ProcessRecord {
   RecordHeader header;
   uint32_t argc;
-  uint64_t end_time_ns;  // 0 until the image ended in an orderly way (exit or exec)
-  uint64_t end_cpu_ns;   // CLOCK_PROCESS_CPUTIME_ID then
-  uint64_t start_cpu_ns; // CLOCK_PROCESS_CPUTIME_ID when the agent began: kernel exec and dynamic loader
+  uint64_t end_time_ns;   // 0 until the image ended in an orderly way (exit or exec)
+  uint64_t end_cpu_ns;    // CLOCK_PROCESS_CPUTIME_ID then
+  uint64_t start_cpu_ns;  // CLOCK_PROCESS_CPUTIME_ID when the agent began: kernel exec and dynamic loader
   uint64_t vdso_base;
-  uint32_t end_kind;     // ImageEnd
+  uint32_t end_kind;  // ImageEnd
   uint32_t reserved;
 };
 static_assert(sizeof(ProcessRecord) == 48);
@@ -165,21 +167,21 @@ enum class ImageEnd : uint32_t { kUnknown = 0, kExit = 1, kExec = 2 };
 
 /// What went wrong or was noticed, counted in place by the agent. New counters go to the end.
 enum class Counter : uint32_t {
-  kFileGrowFailed,       // no space, file size limit: recording ended
-  kMapFailed,            // mmap refused
-  kTimerCreateFailed,    // a thread without a timer: not sampled
-  kThreadsUnsampled,     // threads that could not be given a block or a timer
-  kForeignSignals,       // SIGPROF that was not ours, passed on
-  kNestedTicks,          // a tick inside the handler or a hook's critical section
-  kTicksPaused,          // ticks while the control page said paused or stopped
-  kSamplesLost,          // samples with no room to write them
-  kLostCpuNs,            // their CPU time
+  kFileGrowFailed,     // no space, file size limit: recording ended
+  kMapFailed,          // mmap refused
+  kTimerCreateFailed,  // a thread without a timer: not sampled
+  kThreadsUnsampled,   // threads that could not be given a block or a timer
+  kForeignSignals,     // SIGPROF that was not ours, passed on
+  kNestedTicks,        // a tick inside the handler or a hook's critical section
+  kTicksPaused,        // ticks while the control page said paused or stopped
+  kSamplesLost,        // samples with no room to write them
+  kLostCpuNs,          // their CPU time
   kRuleCacheMisses,
   kRuleCacheHits,
-  kExecFailed,           // exec returned; recording went on
-  kModulesLost,          // module records with no room
-  kLastErrno,            // errno of the last failure above (a value, not a count)
-  kPausedCpuNs,          // CPU time between ticks that came while paused
+  kExecFailed,   // exec returned; recording went on
+  kModulesLost,  // module records with no room
+  kLastErrno,    // errno of the last failure above (a value, not a count)
+  kPausedCpuNs,  // CPU time between ticks that came while paused
   kCount
 };
 inline constexpr uint32_t kCounterSlots = 31;
@@ -192,15 +194,16 @@ struct CountersRecord {
 };
 static_assert(sizeof(CountersRecord) == 256);
 
-/// After this: range_count pairs of uint64 (start, end) of executable mappings, build_id_size bytes, path NUL,
-/// padding to 8. `time_ns` is since when the addresses may mean this module, which is met in stacks later than it was
-/// loaded: where two modules claim an address at one time, the one with the earlier unloading is meant.
+/// After this: range_count pairs of uint64 (start, end) of executable mappings, build_id_size bytes, path
+/// NUL, padding to 8. `time_ns` is since when the addresses may mean this module, which is met in stacks
+/// later than it was loaded: where two modules claim an address at one time, the one with the earlier
+/// unloading is meant.
 struct ModuleLoadRecord {
   RecordHeader header;
   uint32_t module;  // index within the file, from 0
   uint64_t time_ns;
-  uint64_t bias;  // runtime address - ELF virtual address
-  uint64_t start; // lowest and highest runtime address of the PT_LOAD segments
+  uint64_t bias;   // runtime address - ELF virtual address
+  uint64_t start;  // lowest and highest runtime address of the PT_LOAD segments
   uint64_t end;
   uint32_t range_count;
   uint16_t build_id_size;
@@ -215,26 +218,27 @@ struct ModuleUnloadRecord {
 };
 static_assert(sizeof(ModuleUnloadRecord) == 16);
 
-inline constexpr uint8_t kThreadMain = 1;       // RecordHeader::flags of a ThreadRecord
-inline constexpr uint8_t kThreadNoTimer = 2;    // timer_create failed; errno in `timer_errno`
+inline constexpr uint8_t kThreadMain = 1;          // RecordHeader::flags of a ThreadRecord
+inline constexpr uint8_t kThreadNoTimer = 2;       // timer_create failed; errno in `timer_errno`
 inline constexpr uint8_t kThreadEndEstimated = 4;  // end written by another thread (process exit, exec)
 
-/// One thread of a process image, updated in place. residual = end_cpu - start_cpu - sum of its sample weights.
+/// One thread of a process image, updated in place. residual = end_cpu - start_cpu - sum of its sample
+/// weights.
 struct ThreadRecord {
   RecordHeader header;
   uint32_t index;  // within the file, from 0
   int32_t tid;
   uint32_t creator;  // index of the creating thread, or kNoThread
   uint64_t start_time_ns;
-  uint64_t end_time_ns;   // 0 while alive, and for ever if the process was killed
-  uint64_t start_cpu_ns;  // the thread's CPU clock when sampling of it began
-  uint64_t end_cpu_ns;    // and when it ended; 0 = not known
-  uint64_t start_routine; // address; 0 for the main thread
-  uint64_t handler_ns;    // wall time inside our handler, by its own accounting
-  uint64_t ticks;         // signals delivered
-  uint64_t overruns;      // timer expirations merged into those signals
-  uint64_t last_cpu_ns;   // the thread's CPU clock at its last tick
-  uint64_t paused_ns;     // CPU time between ticks that came while paused: in no sample
+  uint64_t end_time_ns;    // 0 while alive, and for ever if the process was killed
+  uint64_t start_cpu_ns;   // the thread's CPU clock when sampling of it began
+  uint64_t end_cpu_ns;     // and when it ended; 0 = not known
+  uint64_t start_routine;  // address; 0 for the main thread
+  uint64_t handler_ns;     // wall time inside our handler, by its own accounting
+  uint64_t ticks;          // signals delivered
+  uint64_t overruns;       // timer expirations merged into those signals
+  uint64_t last_cpu_ns;    // the thread's CPU clock at its last tick
+  uint64_t paused_ns;      // CPU time between ticks that came while paused: in no sample
   uint32_t timer_errno;
   uint32_t reserved;
   char name[16];  // as of prctl(PR_GET_NAME) at its end, else at its last sample
@@ -267,10 +271,12 @@ enum class StackEnd : uint8_t {
 //   overrun: expirations merged into this tick (only with kSampleHasOverrun)
 //   shared: frames, counted from the root, equal to those of the previous sample of this chunk
 //   fresh: frames that follow, nearer to the leaf
-//   fresh x zigzag delta, from the root side to the leaf. The first is relative to the previous sample's frame at the
-//   same distance from the root if there is one, else to the last shared frame (0 if none); the others to the one before.
-// A frame address lies inside the instruction that was executing: the interrupted IP, or return address minus one.
-// After kThreadSwitch and at the start of a chunk the previous stack is empty, so chunks decode independently.
+//   fresh x zigzag delta, from the root side to the leaf. The first is relative to the previous sample's
+//   frame at the same distance from the root if there is one, else to the last shared frame (0 if none); the
+//   others to the one before.
+// A frame address lies inside the instruction that was executing: the interrupted IP, or return address minus
+// one. After kThreadSwitch and at the start of a chunk the previous stack is empty, so chunks decode
+// independently.
 inline constexpr uint8_t kSampleEndMask = 0x0f;
 inline constexpr uint8_t kSampleHasOverrun = 0x10;
 inline constexpr uint8_t kSampleFramePointer = 0x20;  // at least one frame came by frame pointer, not by CFI

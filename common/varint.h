@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// LEB128 and zigzag, the two encodings of sample records. Writers trust their buffer; reading untrusted input goes
-// through ByteView (bytes.h), which has its own bounds-checked varint.
-// Context: any, signal included; nothing here allocates.
+// LEB128 and zigzag, the two encodings of sample records. Writers trust their buffer; reading untrusted input
+// goes through ByteView (bytes.h), which has its own bounds-checked varint. Context: any, signal included;
+// nothing here allocates.
 #pragma once
 
 #include <cstdint>

@@ -94,7 +94,8 @@ void add_paths(load::Profile& profile, Random& random) {
     if (choice == 1) parent = 1 + truncated + uint32_t(below(random, first - 1 - truncated));
     if (choice > 1 && profile.paths.size() > first)
       parent = first + uint32_t(below(random, profile.paths.size() - first));
-    profile.paths.push_back({{parent}, {uint32_t(size_t(load::SpecialSite::kCount) + below(random, kSites))}});
+    profile.paths.push_back(
+        {{parent}, {uint32_t(size_t(load::SpecialSite::kCount) + below(random, kSites))}});
   }
 }
 
