@@ -28,10 +28,10 @@ mount -t tmpfs none /tmp || exit 1
 exec bash -c 'echo "2000 20 contained" >/tmp/perf-$$.map; sleep 0.3; :'
 S
 chmod +x inside
-# The profile must not lie in the /tmp that the namespace hides.
-outside=$(mktemp -d "$BUILD/perf-map.XXXXXX")
+# Neither profile nor varve may lie in the /tmp that the namespace hides.
+outside=$(mktemp -d /var/tmp/varve-perf-map.XXXXXX)
 trap 'cd /; rm -rf "$work" "$outside"' EXIT
-cp inside "$outside"
-record -q -o "$outside/c" unshare --user --map-root-user --mount --pid --fork "$outside/inside"
+cp inside "$VARVE" "$BUILD/libvarve.so" "$outside"
+run "$outside/varve" record -q -o "$outside/c" unshare --user --map-root-user --mount --pid --fork "$outside/inside"
 [ $code = 0 ] || { echo "no tmpfs in a namespace here"; exit 0; }
 expect_eq "the copy from the namespace" "$(cat "$outside"/c/*.perfmap)" "2000 20 contained"
