@@ -84,6 +84,7 @@ std::string samples_words(const load::Profile& profile) {
 }
 
 std::string quality_words(const load::Profile& profile, const analyze::Quality& quality) {
+  if (quality.samples == 0) return "no samples";
   uint64_t self = 0, unnamed = 0;
   for (const analyze::ModuleTime& module : quality.modules)
     self += module.self[kCpu], unnamed += module.unnamed_ns;

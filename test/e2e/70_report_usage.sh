@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What varve report does not understand is one sentence and exit code 2; what it cannot read, one sentence and 1.
+. "$(dirname "$0")/common.inc"
+
+# refused CODE SENTENCE ARGUMENTS...
+refused() {
+  local wanted=$1 sentence=$2
+  shift 2
+  report "$@"
+  expect_eq "exit code of report $*" $code "$wanted"
+  expect_eq "output of report $*" "$(wc -c <out)" 0
+  expect_one_line err
+  expect_match err "^varve report: $sentence"
+}
+mkdir empty
+refused 2 "unknown option '--formt', did you mean '--format'\?" --formt csv
+refused 2 "--format cvs is not one of text, csv, json; did you mean 'csv'\?" --format cvs
+refused 2 "'hotspot' is neither a view nor a profile: .*; did you mean 'hotspots'\?" hotspot
+refused 2 "'empty' is no view: " empty x
+refused 2 "--thread \( is not a regular expression" --thread '('
+refused 2 "--function \[ is not a regular expression" hotspots --function '['
+refused 2 "--time 5-2 ends before it begins" --time 5-2
+refused 2 "--time soon is not a range" --time soon
+refused 2 "--min-share 101 is not a percentage" --min-share 101
+refused 2 "--limit many is not a whole number" --limit many
+refused 2 "--color green is not one of auto, always, never" --color green
+refused 2 "option '--limit' needs a value: N" hotspots --limit
+refused 2 "callers needs a FUNCTION" callers
+refused 2 "unexpected argument 'd'" hotspots b d
+refused 1 ".*empty" hotspots empty
+refused 1 ".*nowhere" hotspots nowhere
+refused 1 ".*" # no profile here
+refused 1 ".*file" hotspots "$root/Makefile"
+run "$VARVE" repot
+expect_eq "exit code" $code 2
+expect_match err "^varve: 'repot' is no command: .*did you mean 'report'"
+run "$VARVE" --version
+expect_match out '^varve [0-9]+\.[0-9]+\.[0-9]+$'
+
+# A crash of varve's own says where.
+(sleep 5 | exec "$VARVE" help --man /dev/stdin 2>err; exit "${PIPESTATUS[1]}") &
+shell=$!
+reader() { pgrep -P $shell -x varve; }
+wait_for reader >/dev/null
+sleep 0.2
+kill -SEGV "$(reader)"
+wait $shell
+expect_eq "exit code" $? 139
+expect_match err '^varve: internal error: Segmentation fault; this is a bug in varve'
+expect_match err ' [0-9]+# .*main'
