@@ -13,8 +13,8 @@ run() {
   "$@"
 }
 run varve record varve-demo
-run varve report
-run varve report hotspots --limit 10
-run varve report threads
-run varve report top-down --min-share 5
+run varve report --width 100
+run varve report hotspots --limit 10 --width 100
+run varve report threads --width 100
+run varve report top-down --min-share 5 --width 100
 printf '\nYour own program: %s record ./program\n' "$build/varve"
