@@ -23,41 +23,32 @@ constexpr size_t kMostThreads = 8;
 class Walk {
  public:
   Walk(const std::vector<load::Path>& paths, const MetricTable& inclusive, const SiteKeys& keys)
-      : flat_{MetricTable(keys.count + 1, inclusive.width()), MetricTable(keys.count + 1, inclusive.width())},
+      : total_(keys.count + 1, inclusive.width()),
         paths_(paths),
         inclusive_(inclusive),
         keys_(keys),
         on_stack_(keys.count),
         open_(paths.size()) {
     open_[0] = true;
-    stack_.push_back({0, uint32_t(keys.count)});
+    stack_.push_back(0);
   }
 
   void run(uint32_t first, uint32_t end) {
     for (uint32_t i = first; i < end; ++i) {
       const uint32_t parent = paths_[i].parent.value;
-      if (parent != stack_.back().path) move_to(parent);
-      const std::span<const uint32_t> keys = keys_.of(paths_[i].site);
-      for (const uint32_t key : keys) {
-        if (on_stack_[key]++ == 0) flat_.total.add(key, inclusive_, i);
+      if (parent != stack_.back()) move_to(parent);
+      for (const uint32_t key : keys_.of(paths_[i].site)) {
+        if (on_stack_[key]++ == 0) total_.add(key, inclusive_, i);
       }
-      // The time that ends in the parent is its inclusive time without that of its children.
-      flat_.self.add(keys.back(), inclusive_, i);
-      flat_.self.subtract(stack_.back().last_key, inclusive_, i);
-      push(i, keys.back());
+      push(i);
     }
   }
 
-  Flat result() && { return std::move(flat_); }
+  MetricTable total() && { return std::move(total_); }
 
  private:
-  struct Open {
-    uint32_t path;
-    uint32_t last_key;  // of its innermost frame
-  };
-
-  void push(uint32_t path, uint32_t last_key) {
-    stack_.push_back({path, last_key});
+  void push(uint32_t path) {
+    stack_.push_back(path);
     open_[path] = true;
   }
 
@@ -66,32 +57,41 @@ class Walk {
     climb_.clear();
     for (uint32_t up = path; !open_[up]; up = paths_[up].parent.value) climb_.push_back(up);
     const uint32_t common = climb_.empty() ? path : paths_[climb_.back()].parent.value;
-    for (; stack_.back().path != common; stack_.pop_back()) {
-      open_[stack_.back().path] = false;
-      for (const uint32_t key : keys_.of(paths_[stack_.back().path].site)) --on_stack_[key];
+    for (; stack_.back() != common; stack_.pop_back()) {
+      open_[stack_.back()] = false;
+      for (const uint32_t key : keys_.of(paths_[stack_.back()].site)) --on_stack_[key];
     }
     for (; !climb_.empty(); climb_.pop_back()) {
-      const std::span<const uint32_t> keys = keys_.of(paths_[climb_.back()].site);
-      for (const uint32_t key : keys) ++on_stack_[key];
-      push(climb_.back(), keys.back());
+      for (const uint32_t key : keys_.of(paths_[climb_.back()].site)) ++on_stack_[key];
+      push(climb_.back());
     }
   }
 
-  Flat flat_;
+  MetricTable total_;
   const std::vector<load::Path>& paths_;
   const MetricTable& inclusive_;
   const SiteKeys& keys_;
   std::vector<uint32_t> on_stack_;  // how often each key is on the stack
   std::vector<bool> open_;          // whether each path is on the stack
-  std::vector<Open> stack_;
-  std::vector<uint32_t> climb_;
+  std::vector<uint32_t> stack_, climb_;
 };
 
-Flat walk_range(const std::vector<load::Path>& paths, const MetricTable& inclusive, const SiteKeys& keys,
-                uint32_t first, uint32_t end) {
+MetricTable walk_range(const std::vector<load::Path>& paths, const MetricTable& inclusive,
+                       const SiteKeys& keys, uint32_t first, uint32_t end) {
   Walk walk(paths, inclusive, keys);
   walk.run(first, end);
-  return std::move(walk).result();
+  return std::move(walk).total();
+}
+
+/// Most paths are on the way to a sample and have no time of their own.
+MetricTable self_times(const std::vector<load::Path>& paths, const MetricTable& by_path,
+                       const SiteKeys& keys) {
+  MetricTable self(keys.count + 1, by_path.width());
+  self.add(keys.count, by_path, 0);
+  for (size_t i = 1; i < paths.size(); ++i) {
+    if (!by_path.zero(i)) self.add(keys.of(paths[i].site).back(), by_path, i);
+  }
+  return self;
 }
 
 }  // namespace
@@ -99,13 +99,13 @@ Flat walk_range(const std::vector<load::Path>& paths, const MetricTable& inclusi
 Flat attribute(const std::vector<load::Path>& paths, MetricTable by_path, const SiteKeys& keys) {
   Flat flat{MetricTable(keys.count + 1, by_path.width()), MetricTable(keys.count + 1, by_path.width())};
   if (paths.empty()) return flat;
+  flat.self = self_times(paths, by_path, keys);
   flat.total.add(keys.count, by_path, 0);
   add_to_parents(paths, by_path);
-  flat.self.add(keys.count, by_path, 0);
 
   const size_t wanted = std::clamp<size_t>(paths.size() / kPathsPerThread, 1, kMostThreads);
   const size_t count = std::clamp<size_t>(std::thread::hardware_concurrency(), 1, wanted);
-  std::vector<Flat> parts(count);
+  std::vector<MetricTable> parts(count);
   std::vector<std::jthread> threads;
   for (size_t t = 0; t < count; ++t) {
     const auto first = uint32_t(1 + (paths.size() - 1) * t / count);
@@ -118,11 +118,8 @@ Flat attribute(const std::vector<load::Path>& paths, MetricTable by_path, const 
     }
   }
   threads.clear();
-  for (const Flat& part : parts) {
-    for (size_t i = 0; i <= keys.count; ++i) {
-      flat.self.add(i, part.self, i);
-      flat.total.add(i, part.total, i);
-    }
+  for (const MetricTable& part : parts) {
+    for (size_t i = 0; i <= keys.count; ++i) flat.total.add(i, part, i);
   }
   return flat;
 }

@@ -28,13 +28,12 @@ class MetricTable {
     uint64_t* mine = values_.data() + row * width_;
     for (size_t k = 0; k < width_; ++k) mine[k] += numbers[k];
   }
-  void add(size_t row, const MetricTable& other, size_t other_row) { add(row, other.row(other_row)); }
-
-  /// Modulo 2^64: a sum may be wrong between an add() and the subtract() that belongs to it.
-  void subtract(size_t row, const MetricTable& other, size_t other_row) {
-    uint64_t* mine = values_.data() + row * width_;
-    const std::span<const uint64_t> numbers = other.row(other_row);
-    for (size_t k = 0; k < width_; ++k) mine[k] -= numbers[k];
+  /// The inner loop of every analysis: the usual width is spelled out.
+  void add(size_t row, const MetricTable& other, size_t other_row) {
+    if (width_ != kMetricCount) return add(row, other.row(other_row));
+    uint64_t* mine = values_.data() + row * kMetricCount;
+    const uint64_t* numbers = other.values_.data() + other_row * kMetricCount;
+    for (size_t k = 0; k < kMetricCount; ++k) mine[k] += numbers[k];
   }
 
   bool zero(size_t row) const {
