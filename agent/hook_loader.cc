@@ -20,6 +20,8 @@ Real<int(void*)> real_dlclose{"dlclose"};
 
 void resolve_loader_hooks() { real_dlclose.get(); }
 
+int close_library(void* handle) { return real_dlclose(handle); }
+
 VARVE_HOOK int dlclose(void* handle) {
   int result = real_dlclose(handle);
   // Rules go even if no module seems gone: another thread may have loaded one at the same place already.

@@ -8,6 +8,7 @@
 
 #include "agent/hooks.h"
 #include "agent/image.h"
+#include "agent/java_layout.h"
 #include "agent/real.h"
 #include "agent/signal/agent_state.h"
 #include "agent/signal/frame_source.h"
@@ -108,7 +109,10 @@ void start_thread_hooks() {
 VARVE_HOOK int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*),
                               void* argument) {
   ThreadBlock* block = nullptr;
-  if (can_follow_threads()) block = prepare_block(reinterpret_cast<void*>(routine), argument);
+  if (can_follow_threads()) {
+    learn_java_layout(uint64_t(__builtin_return_address(0)));
+    block = prepare_block(reinterpret_cast<void*>(routine), argument);
+  }
   if (!block) return real_pthread_create(thread, attributes, routine, argument);
   note_stack(*block, attributes);
   int result = real_pthread_create(thread, attributes, &run_thread, static_cast<void*>(block));

@@ -23,4 +23,7 @@ void start_process_hooks();
 /// sigaction() past our hook.
 int real_sigaction(int signal, const struct sigaction* action, struct sigaction* before);
 
+/// dlclose() past our hook.
+int close_library(void* handle);
+
 }  // namespace varve::agent

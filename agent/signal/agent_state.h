@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "agent/signal/java_frames.h"
 #include "agent/signal/module_log.h"
 #include "agent/signal/process_file.h"
 #include "agent/signal/program_signal.h"
@@ -46,6 +47,7 @@ struct AgentState {
   format::ProcessRecord* process = nullptr;
   ModuleLog modules;
   RuleCache rules;
+  std::atomic<JavaCodeMap*> java{nullptr};  // null: no HotSpot here
   SegmentPool segments;
   ProgramSignal program_sigprof;
   uint64_t own_code_begin = 0, own_code_end = 0;  // of this library: its frames are taken out of stacks

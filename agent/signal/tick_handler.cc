@@ -49,7 +49,7 @@ void stop_ticks(ThreadBlock& block) {
 void take_sample(ThreadBlock& block, uint64_t time_ns, SampleFields fields, const ucontext_t& context) {
   if (agent_state.file.error()) return lose(fields.weight_ns);
   UnwindResult stack = unwind(registers_of(context), block.stack, agent_state.rules, block.writer.scratch(),
-                              agent_state.stack_depth);
+                              agent_state.stack_depth, agent_state.java.load(std::memory_order_acquire));
   fields.end = stack.end;
   fields.used_frame_pointer = stack.used_frame_pointer;
   count(format::Counter::kRuleCacheHits, stack.cache_hits);

@@ -26,13 +26,14 @@ constexpr uint64_t kLowestCode = 4096;  // the kernel maps nothing below (vm.mma
 class Walk {
  public:
   Walk(const Registers& start, StackBounds own, RuleCache& cache, uint64_t* frames, uint32_t max_frames,
-       bool full)
+       JavaCodeMap* java, bool full)
       : registers_(start),
         memory_(own),
         cache_(cache),
         generation_(cache.generation()),
         frames_(frames),
         max_frames_(max_frames),
+        java_(java),
         full_(full) {
     memory_.focus(sp());
   }
@@ -68,6 +69,7 @@ class Walk {
   PackedRule lookup() {
     const uint64_t at = exact_ ? pc() : pc() - 1;
     if (!RuleCache::is_user_address(at) || at < kLowestCode) return PackedRule::stop(StackEnd::kBadReturn);
+    if (java_ && java_->contains(at, memory_)) return PackedRule::outside_objects();
     PackedRule rule = cache_.find(at, generation_);
     if (rule.form() != Form::kNone && still_holds(rule, at)) {
       ++result_.cache_hits;
@@ -119,7 +121,7 @@ class Walk {
       case Form::kRoot:
         return stop(StackEnd::kRoot);
       case Form::kFramePointer:
-        return frame_pointer_step();
+        return java_ && rule.in_no_object() && java_step() ? kGoOn : frame_pointer_step();
       case Form::kStop:
         return stop(rule.stop_reason());
       case Form::kFull:
@@ -234,6 +236,18 @@ class Walk {
     return kGoOn;
   }
 
+  [[gnu::noinline]] bool java_step() {
+    const JavaRegisters at{pc(), sp(), registers_.value[cfi::kRbp], registers_.knows(cfi::kRbp), exact_};
+    JavaCaller caller;
+    if (!java_caller(*java_, cache_.find_object(), memory_, at, &caller)) return false;
+    registers_.value[cfi::kRbp] = caller.rbp;
+    registers_.known &= caller.knows_rbp ? kFrameOnly : kFrameOnly & ~bit(cfi::kRbp);
+    if (caller.knows_rbp) registers_.known |= bit(cfi::kRbp);
+    rest_dropped_ = false;
+    arrive(caller.pc, caller.sp);
+    return true;
+  }
+
   /// rbp points to the saved rbp, with the return address above it. The psABI wants the outermost rbp to be
   /// zero.
   Outcome frame_pointer_step() {
@@ -287,14 +301,15 @@ class Walk {
   const uint32_t generation_;
   uint64_t* const frames_;
   const uint32_t max_frames_;
+  JavaCodeMap* const java_;    // null: none
   const bool full_;            // evaluate every row in full
   bool exact_ = true;          // pc is the address of an instruction, not a return address
   bool rest_dropped_ = false;  // a packed step forgot registers that a full one would know
 };
 
 UnwindResult walk(const Registers& start, StackBounds own, RuleCache& cache, uint64_t* frames,
-                  uint32_t max_frames, bool full) {
-  Walk walk(start, own, cache, frames, max_frames, full);
+                  uint32_t max_frames, JavaCodeMap* java, bool full) {
+  Walk walk(start, own, cache, frames, max_frames, java, full);
   walk.result_.end = walk.run();
   return walk.result_;
 }
@@ -311,10 +326,10 @@ Registers registers_of(const ucontext_t& context) {
 }
 
 UnwindResult unwind(const Registers& start, StackBounds own_stack, RuleCache& cache, uint64_t* frames,
-                    uint32_t max_frames) {
-  UnwindResult result = walk(start, own_stack, cache, frames, max_frames, /*full=*/false);
+                    uint32_t max_frames, JavaCodeMap* java) {
+  UnwindResult result = walk(start, own_stack, cache, frames, max_frames, java, /*full=*/false);
   if (result.end != StackEnd::kCount) return result;
-  return walk(start, own_stack, cache, frames, max_frames, /*full=*/true);
+  return walk(start, own_stack, cache, frames, max_frames, java, /*full=*/true);
 }
 
 }  // namespace varve::agent

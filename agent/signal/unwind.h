@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The walk from interrupted registers to the root of the stack: rule cache, then CFI, then frame pointers
-// where code has no CFI. It stops with a named reason, reads memory only through StackMemory, and takes no
-// lock. Not a symbolizer, and not for other processes' stacks. Context: signal. Less than 2 KB of stack, all
-// callees included.
+// The walk from interrupted registers to the root of the stack: rule cache, then CFI, then HotSpot's own
+// frame sizes or frame pointers where code has no CFI. It stops with a named reason, reads memory only
+// through StackMemory, and takes no lock. Not a symbolizer, and not for other processes' stacks. Context:
+// signal. Less than 2 KB of stack, all callees included.
 #pragma once
 
 #include <ucontext.h>
 
 #include <cstdint>
 
+#include "agent/signal/java_frames.h"
 #include "agent/signal/rule_cache.h"
 #include "agent/signal/stack_memory.h"
 #include "common/cfi.h"
@@ -41,8 +42,8 @@ struct UnwindResult {
 /// the interrupted IP (of the first frame, and after a signal frame), else return address - 1. The trampoline
 /// of a signal frame, which nobody called, is recorded by its own address. `own_stack` is the stack of this
 /// thread; other stacks are read by probed pages. A depth of `max_frames` with more to come ends with
-/// kDepthLimit.
+/// kDepthLimit. `java` is HotSpot's code, if there is any.
 UnwindResult unwind(const Registers& start, StackBounds own_stack, RuleCache& cache, uint64_t* frames,
-                    uint32_t max_frames);
+                    uint32_t max_frames, JavaCodeMap* java = nullptr);
 
 }  // namespace varve::agent
