@@ -111,7 +111,7 @@ unit: $(BUILD)/unit-tests
 # corpus. `make check` wants these from the asan variant.
 $(BUILD)/replay/%: test/fuzz/fuzz_%.cc $(VIEWER_LIB_OBJ)
 	@mkdir -p $(@D)
-	$(CXX) $(VIEWER_FLAGS) -DREPLAY -MF $@.d $^ -o $@ $(VIEWER_LIBS)
+	$(CXX) $(VIEWER_FLAGS) -DREPLAY -MF $@.d $(filter %.cc %.o,$^) -o $@ $(VIEWER_LIBS)
 replays: $(patsubst test/fuzz/fuzz_%.cc,$(BUILD)/replay/%,$(FUZZ_SRC))
 
 # Builds what the tests run, then runs all of them.

@@ -6,6 +6,7 @@
 
 #include "common/cfi.h"
 #include "common/cfi_expression.h"
+#include "test/fuzz/replay_main.h"
 
 namespace {
 
