@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -155,7 +156,7 @@ class Recording {
   int refuse_start(int error);
   record::RunEnd watch(pid_t command);
   void finish(const record::RunEnd& end);
-  record::Finalized finalize_now();
+  void begin_finalizing();
 
   const RecordOptions& options_;
   const record::Verdict& verdict_;
@@ -188,14 +189,35 @@ int Recording::refuse_start(int error) {
   return error == ENOENT ? 127 : error == EAGAIN || error == ENOMEM ? kExitOwnFailure : 126;
 }
 
-record::Finalized Recording::finalize_now() {
+/// On a thread of its own: the command may go on meanwhile, or the user may lose patience.
+void Recording::begin_finalizing() {
   perf_maps_->collect();
   bool progress = !options_.quiet && isatty(STDERR_FILENO);
-  return record::finalize(directory_->path(), !options_.no_finalize, progress);
+  finalized_ =
+      std::async(std::launch::async, [path = directory_->path(), resolve = !options_.no_finalize, progress] {
+        return record::finalize(path, resolve, progress);
+      });
+}
+
+/// A signal that would end a program, pending in the set that the recorder blocks.
+bool interrupted() {
+  sigset_t ends;
+  sigemptyset(&ends);
+  for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&ends, number);
+  timespec at_once{};
+  return sigtimedwait(&ends, nullptr, &at_once) > 0;
 }
 
 void Recording::finish(const record::RunEnd& end) {
-  record::Finalized profile = finalized_.valid() ? finalized_.get() : finalize_now();
+  if (!finalized_.valid()) begin_finalizing();
+  while (finalized_.wait_for(std::chrono::milliseconds(20)) != std::future_status::ready)
+    if (interrupted()) {
+      say(fmt::format(
+          "interrupted; the profile in {} is whole, but varve report has to look up its names each time",
+          directory_->path()));
+      std::_Exit(end_like(end.status));
+    }
+  record::Finalized profile = finalized_.get();
   if (!options_.quiet) say(record::closing_line(profile, end, directory_->path()));
   std::string why = record::why_few_samples(profile, end, options_.interval);
   if (!why.empty() && !options_.quiet) say(why);
@@ -210,9 +232,7 @@ record::RunEnd Recording::watch(pid_t command) {
   plan.say = [this](std::string_view sentence) {
     if (!options_.quiet) say(sentence);
   };
-  plan.on_early_stop = [this] {
-    finalized_ = std::async(std::launch::async, [this] { return finalize_now(); });
-  };
+  plan.on_early_stop = [this] { begin_finalizing(); };
   return record::supervise(command, clock_now(CLOCK_MONOTONIC), plan, signals_, *session_, *perf_maps_);
 }
 

@@ -35,7 +35,7 @@ int read_error(int descriptor) {
 InheritedSignals::InheritedSignals() {
   sigemptyset(&handled_);
   for (int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT, SIGTSTP,
-                     SIGALRM, SIGPIPE})
+                     SIGALRM, SIGPIPE, SIGXFSZ})
     sigaddset(&handled_, number);
   sigprocmask(SIG_BLOCK, &handled_, &mask_);
   struct sigaction standard {};

@@ -158,9 +158,10 @@ void Supervisor::take_signals() {
 /// process sent to us was meant for the command, unless the command sent it.
 void Supervisor::take_signal(const signalfd_siginfo& info) {
   int number = int(info.ssi_signo);
-  if (number == SIGCHLD || number == SIGPIPE) return;
+  if (number == SIGCHLD || number == SIGPIPE || number == SIGXFSZ) return;  // our own
   if (command_ended_) {
     if (ends_programs(number)) stop(RunEnd::Stop::kInterrupt);
+    if (number == SIGTSTP) raise(SIGSTOP);
     return;
   }
   bool from_outside = sent_by_a_process(info) && pid_t(info.ssi_pid) != command_;
@@ -228,7 +229,7 @@ void Supervisor::mirror_stop(int number) {
 
 void Supervisor::keep_times() {
   Nanos now = monotonic_now();
-  if (command_ended_ || recording_ended_) return;
+  if (recording_ended_) return;
   if (begin_at_ && now >= *begin_at_) {
     begin_at_.reset();
     session_.set_state(format::ControlState::kRecording);
