@@ -5,14 +5,15 @@
 // any compiler. Context: tests.
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 
+#include "test/fuzz/profile_input.h"
 #include "test/fuzz/replay_main.h"
 #include "viewer/load/load.h"
 
 namespace {
 
 using namespace varve;
+using namespace varve::fuzz;
 
 void require(bool holds, const char* what) {
   if (holds) return;
@@ -66,39 +67,6 @@ bool equal(const load::Profile& a, const load::Profile& b) {
   return a.samples.time_ns == b.samples.time_ns && a.samples.path == b.samples.path &&
          a.samples.thread == b.samples.thread && a.samples.weight_ns == b.samples.weight_ns &&
          a.paths == b.paths && a.sites == b.sites && a.damages.size() == b.damages.size();
-}
-
-constexpr uint8_t kSession = 1;  // the file is a session, not an agent's
-constexpr uint8_t kRepair =
-    2;  // magic and checksum of the header are set right, so that mutations reach the chunks
-constexpr uint8_t kTwoFiles = 4;  // the first half is a session, the second an agent's file
-constexpr uint8_t kParallel = 8;  // decoding by several threads must give the same
-
-std::vector<uint8_t> make_file(const uint8_t* data, size_t size, format::FileKind kind, bool repair) {
-  std::vector<uint8_t> file(data, data + size);
-  format::FileHeader header;
-  if (!repair || size < sizeof header) return file;
-  std::memcpy(&header, data, sizeof header);
-  std::memcpy(header.magic, format::kMagic, sizeof header.magic);
-  header.major = format::kMajor;
-  header.byte_order = format::kByteOrder;
-  header.kind = uint16_t(kind);
-  std::memset(header.session_id, 0, sizeof header.session_id);
-  header.checksum = format::header_checksum(header);
-  std::memcpy(file.data(), &header, sizeof header);
-  return file;
-}
-
-load::MemorySource make_source(uint8_t mode, const uint8_t* data, size_t size) {
-  bool repair = mode & kRepair;
-  size_t session = mode & kTwoFiles  ? size / 2 / format::kPageSize * format::kPageSize
-                   : mode & kSession ? size
-                                     : 0;
-  std::map<std::string, std::vector<uint8_t>> files;
-  if (session > 0) files[format::kSessionFile] = make_file(data, session, format::FileKind::kSession, repair);
-  if (session < size)
-    files["host-1-0.agent"] = make_file(data + session, size - session, format::FileKind::kAgent, repair);
-  return load::MemorySource(std::move(files));
 }
 
 }  // namespace
