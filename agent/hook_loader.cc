@@ -23,6 +23,7 @@ void resolve_loader_hooks() { real_dlclose.get(); }
 int close_library(void* handle) { return real_dlclose(handle); }
 
 VARVE_HOOK int dlclose(void* handle) {
+  if (in_recorded_process()) agent_state.rules.invalidate();  // no rule of what is being unmapped
   int result = real_dlclose(handle);
   // Rules go even if no module seems gone: another thread may have loaded one at the same place already.
   if (result == 0 && in_recorded_process()) {

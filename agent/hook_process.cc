@@ -85,7 +85,10 @@ void after_fork_in_parent() {
 void after_fork_in_child() {
   if (!agent_state.active.load(std::memory_order_relaxed)) return;
   ThreadBlock* block = current_block;
-  begin_forked_image();
+  {
+    SignalBlock guard;
+    begin_forked_image();
+  }
   let_ticks_in(block);
 }
 

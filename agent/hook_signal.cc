@@ -9,6 +9,8 @@
 #include <sys/select.h>
 #include <sys/signalfd.h>
 
+#include <atomic>
+
 #include "agent/hooks.h"
 #include "agent/image.h"
 #include "agent/real.h"
@@ -22,6 +24,9 @@ namespace {
 using Handler = void (*)(int);
 Real<int(int, const struct sigaction*, struct sigaction*)> sigaction_real{"sigaction"};
 Real<Handler(int, Handler)> real_signal{"signal"};
+Real<Handler(int, Handler)> real_sysv_signal{"__sysv_signal"};
+Real<int(int)> real_sigignore{"sigignore"};
+Real<Handler(int, Handler)> real_sigset{"sigset"};
 Real<int(int, const sigset_t*, sigset_t*)> real_sigprocmask{"sigprocmask"};
 Real<int(int, const sigset_t*, sigset_t*)> real_pthread_sigmask{"pthread_sigmask"};
 Real<int(const sigset_t*, int*)> real_sigwait{"sigwait"};
@@ -58,24 +63,61 @@ bool is_fault(int signal) {
   return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE || signal == SIGTRAP;
 }
 
+/// A child of vfork sets dispositions of its own process; only this copy of them is shared with its parent.
+bool owns_dispositions() { return in_recorded_process(); }
+
 int program_sigaction(const struct sigaction* action, struct sigaction* before) {
+  SignalBlock guard;
   struct sigaction old = agent_state.program_sigprof.get();
   if (action) agent_state.program_sigprof.set(*action);
   if (before) *before = old;
   return 0;
 }
 
-int fault_sigaction(int signal, const struct sigaction& action, struct sigaction* before) {
-  struct sigaction held = action;
-  sigaddset(&held.sa_mask, SIGPROF);
-  return sigaction_real(signal, static_cast<const struct sigaction*>(&held), before);
+/// Fault signals in whose masks SIGPROF stands by our doing, as a set of bits.
+std::atomic<uint64_t> held_faults{0};
+
+/// Ticks are held back from handlers that may stand on a small stack. One that leaves by longjmp with
+/// SA_NODEFER would leave them blocked for good.
+bool holds_ticks(const struct sigaction& action) {
+  return (action.sa_flags & SA_ONSTACK) && !(action.sa_flags & SA_NODEFER) &&
+         sigismember(&action.sa_mask, SIGPROF) != 1;
 }
+
+int fault_sigaction(int signal, const struct sigaction* action, struct sigaction* before) {
+  uint64_t bit = uint64_t{1} << signal;
+  bool was_held = held_faults.load(std::memory_order_relaxed) & bit;
+  struct sigaction held = {};
+  if (action) held = *action;
+  bool hold = action && holds_ticks(held);
+  if (hold) sigaddset(&held.sa_mask, SIGPROF);
+  int result = sigaction_real(signal, action ? static_cast<const struct sigaction*>(&held) : nullptr, before);
+  if (result) return result;
+  if (before && was_held) sigdelset(&before->sa_mask, SIGPROF);
+  if (action && hold) held_faults.fetch_or(bit, std::memory_order_relaxed);
+  if (action && !hold) held_faults.fetch_and(~bit, std::memory_order_relaxed);
+  return 0;
+}
+
+/// signal() and its kin for SIGPROF.
+Handler set_program_handler(Handler handler, int flags) {
+  struct sigaction action = {}, before = {};
+  action.sa_handler = handler;
+  action.sa_flags = flags;
+  if (!(flags & SA_NODEFER)) sigaddset(&action.sa_mask, SIGPROF);
+  program_sigaction(&action, &before);
+  return before.sa_handler;
+}
+
+constexpr int kBsd = SA_RESTART;
+constexpr int kSystemV = int(SA_RESETHAND | SA_NODEFER);
 
 }  // namespace
 
 void resolve_signal_hooks() {
   sigaction_real.get(), real_signal.get(), real_sigprocmask.get(), real_pthread_sigmask.get(),
       real_sigwait.get();
+  real_sysv_signal.get(), real_sigignore.get(), real_sigset.get();
   real_sigwaitinfo.get(), real_sigtimedwait.get(), real_sigsuspend.get(), real_signalfd.get(),
       real_ppoll.get();
   real_pselect.get(), real_epoll_pwait.get(), real_sigaltstack.get();
@@ -86,19 +128,38 @@ int real_sigaction(int signal, const struct sigaction* action, struct sigaction*
 }
 
 VARVE_HOOK int sigaction(int signal, const struct sigaction* action, struct sigaction* before) noexcept {
-  if (signal == SIGPROF && virtualises()) return program_sigaction(action, before);
-  if (action && is_fault(signal) && virtualises()) return fault_sigaction(signal, *action, before);
+  if (signal == SIGPROF && owns_dispositions()) return program_sigaction(action, before);
+  if (is_fault(signal) && owns_dispositions()) return fault_sigaction(signal, action, before);
   return sigaction_real(signal, action, before);
 }
 
 VARVE_HOOK Handler signal(int number, Handler handler) noexcept {
-  if (number != SIGPROF || !virtualises()) return real_signal(number, handler);
-  struct sigaction action = {}, before = {};
-  action.sa_handler = handler;
-  action.sa_flags = SA_RESTART;
-  sigaddset(&action.sa_mask, number);
-  program_sigaction(&action, &before);
-  return before.sa_handler;
+  if (number != SIGPROF || !owns_dispositions()) return real_signal(number, handler);
+  return set_program_handler(handler, kBsd);
+}
+
+VARVE_HOOK Handler ssignal(int number, Handler handler) noexcept { return signal(number, handler); }
+VARVE_HOOK Handler bsd_signal(int number, Handler handler) noexcept { return signal(number, handler); }
+
+/// What signal() is in programs built for strict ISO C.
+VARVE_HOOK Handler __sysv_signal(int number, Handler handler) noexcept {
+  if (number != SIGPROF || !owns_dispositions()) return real_sysv_signal(number, handler);
+  return set_program_handler(handler, kSystemV);
+}
+
+VARVE_HOOK Handler sysv_signal(int number, Handler handler) noexcept {
+  return __sysv_signal(number, handler);
+}
+
+VARVE_HOOK int sigignore(int number) noexcept {
+  if (number != SIGPROF || !owns_dispositions()) return real_sigignore(number);
+  set_program_handler(SIG_IGN, 0);
+  return 0;
+}
+
+VARVE_HOOK Handler sigset(int number, Handler handler) noexcept {
+  if (number != SIGPROF || !owns_dispositions() || handler == SIG_HOLD) return real_sigset(number, handler);
+  return set_program_handler(handler, 0);
 }
 
 VARVE_HOOK int sigprocmask(int how, const sigset_t* set, sigset_t* before) noexcept {

@@ -67,12 +67,12 @@ void note_stack(ThreadBlock& block, const pthread_attr_t* attributes) {
 
 /// First words of a new thread: block, record, timer; then SIGPROF is let in, whatever mask was inherited.
 void enter_thread(ThreadBlock& block) {
-  change_mask(SIG_BLOCK, kSigprofBit);
+  uint64_t inherited = change_mask(SIG_BLOCK, kAllSignals);
   ObjectFrameInfo ignored;
   find_and_note_object(uint64_t(block.start_routine), &ignored);
   begin_thread(block, {.start_cpu_ns = 0, .is_main = false});
   pthread_setspecific(end_key, &block);
-  change_mask(SIG_UNBLOCK, kSigprofBit);
+  change_mask(SIG_SETMASK, agent_state.program_sigprof.handled() ? inherited : inherited & ~kSigprofBit);
 }
 
 /// Compiled to a jump into the program's routine: no frame of ours stays on the stack.
@@ -92,7 +92,9 @@ int run_c11_thread(void* argument) {
   return routine(routine_argument);
 }
 
-bool can_follow_threads() { return end_key_made && in_recorded_process(); }
+bool can_follow_threads() {
+  return end_key_made && in_recorded_process() && agent_state.state() != format::ControlState::kStopped;
+}
 
 }  // namespace
 

@@ -184,6 +184,8 @@ void begin_forked_image() {
   agent_state.file.forget();
   agent_state.modules.reset();
   agent_state.segments.reset();
+  agent_state.rules.invalidate();  // a hit would keep its module from being noted in the new file
+  agent_state.program_sigprof.reset_lock();
   agent_state.counters = nullptr;
   if (!agent_state.follow || agent_state.state() == format::ControlState::kStopped || !block) return;
   if (!begin_file(0)) return;

@@ -14,8 +14,7 @@ namespace varve::agent {
 namespace {
 
 /// What the program inherited for SIGPROF (SIG_IGN, perhaps) is what it will see. False: the kernel refused.
-bool install_handler() {
-  struct sigaction before = {};
+bool install_handler(struct sigaction& before) {
   struct sigaction ours = {};
   ours.sa_sigaction = handle_sigprof;
   ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
@@ -27,12 +26,16 @@ bool install_handler() {
 __attribute__((constructor(101))) void start_agent(int argc, char** argv, char**) {
   resolve_hooks();
   // The mask outlives exec: a parent that blocked SIGPROF must not leave us without samples.
-  change_mask(SIG_BLOCK, kSigprofBit);
-  if (install_handler()) {
+  uint64_t inherited = change_mask(SIG_BLOCK, kAllSignals);
+  struct sigaction before = {};
+  if (install_handler(before)) {
     begin_first_image({argc, argv});
-    if (in_recorded_process()) start_hooks();
+    if (in_recorded_process())
+      start_hooks();
+    else
+      real_sigaction(SIGPROF, &before, nullptr);
   }
-  change_mask(SIG_UNBLOCK, kSigprofBit);
+  change_mask(SIG_SETMASK, in_recorded_process() ? inherited & ~kSigprofBit : inherited);
 }
 
 __attribute__((destructor(101))) void end_agent() {

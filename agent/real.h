@@ -11,7 +11,7 @@
 
 namespace varve::agent {
 
-/// Resolves a name in the default version. Declare one for each hooked function with VARVE_REAL.
+/// Resolves a name in the default version.
 template <typename Function>
 class Real {
  public:

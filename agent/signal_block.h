@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// SignalBlock: SIGPROF blocked for a scope, so that the handler never meets the agent's own structures half
-// changed. CPU time still counts while blocked: an expiry stays pending and comes after the scope. Context:
-// any thread of the target.
+// SignalBlock: all signals blocked for a scope, so that neither our handler nor one of the program's, which
+// may call _exit and so come back to us, meets the agent's own structures half changed. CPU time still counts
+// while blocked: an expiry stays pending and comes after the scope. Context: any thread of the target.
 #pragma once
 
 #include <signal.h>
@@ -13,6 +13,7 @@
 namespace varve::agent {
 
 constexpr uint64_t kSigprofBit = uint64_t{1} << (SIGPROF - 1);
+constexpr uint64_t kAllSignals = ~uint64_t{0};
 constexpr long kKernelSignalSetBytes = 8;
 
 /// The thread's signal mask before the change.
@@ -24,10 +25,8 @@ inline uint64_t change_mask(int how, uint64_t set) {
 
 class SignalBlock {
  public:
-  SignalBlock() : before_(change_mask(SIG_BLOCK, kSigprofBit)) {}
-  ~SignalBlock() {
-    if (!(before_ & kSigprofBit)) change_mask(SIG_UNBLOCK, kSigprofBit);
-  }
+  SignalBlock() : before_(change_mask(SIG_BLOCK, kAllSignals)) {}
+  ~SignalBlock() { change_mask(SIG_SETMASK, before_); }
   SignalBlock(const SignalBlock&) = delete;
   SignalBlock& operator=(const SignalBlock&) = delete;
 

@@ -24,7 +24,7 @@ namespace {
 constexpr uint32_t kGuardBytes = 4096;
 /// A signal frame is 3.5 KB, 11.6 KB once AMX is used; the handler takes under 2 KB; the rest is margin for
 /// the program's own handlers that ask for SA_ONSTACK and find ours.
-constexpr uint32_t kAlternateStackBytes = 64 * 1024;
+constexpr uint32_t kAlternateStackBytes = 256 * 1024;
 /// Blocks kept for threads to come; the memory of a burst of threads goes back.
 constexpr uint32_t kMaxFreeBlocks = 64;
 constexpr uint32_t kFirstThreadChunk = 4096;
@@ -115,6 +115,7 @@ void assign_record(ThreadBlock& block, uint64_t time_ns) {
   block.record->header = {kSize, uint8_t(format::RecordKind::kThread), 0};
   block.record->index = registry.next_index++;
   block.record->start_time_ns = time_ns;
+  block.record->tid = int32_t(raw_syscall(__NR_gettid));
   if (!in_file) return count(format::Counter::kThreadsUnsampled);
   block.record_chunk = registry.records;
   agent_state.file.retain(registry.records);
@@ -152,7 +153,6 @@ void write_own_end(format::ThreadRecord& record) {
 void write_end_of_other(format::ThreadRecord& record) {
   uint64_t cpu = cpu_clock_ns(thread_clock(record.tid));
   if (!cpu) return;
-  read_thread_name(record.tid, record.name, sizeof record.name);
   record.header.flags |= format::kThreadEndEstimated;
   record.end_cpu_ns = cpu;
   record.end_time_ns = monotonic_ns();
@@ -196,7 +196,6 @@ void begin_thread(ThreadBlock& block, const ThreadStart& start) {
   }
   format::ThreadRecord& record = *block.record;
   if (start.is_main) record.header.flags |= format::kThreadMain;
-  record.tid = int32_t(raw_syscall(__NR_gettid));
   record.creator = block.creator;
   record.start_routine = uint64_t(block.start_routine);
   record.start_cpu_ns = record.last_cpu_ns = block.last_cpu_ns = start.start_cpu_ns;
@@ -233,6 +232,10 @@ void write_ends() {
   for (ThreadBlock* block = registry.live; block; block = block->next)
     if (block != current_block) write_end_of_other(*block->record);
   if (current_block) write_own_end(*current_block->record);
+  // Names last: reading them takes long beside the clocks, and those should be of one moment.
+  for (ThreadBlock* block = registry.live; block; block = block->next)
+    if (block != current_block)
+      read_thread_name(block->record->tid, block->record->name, sizeof block->record->name);
 }
 
 void revoke_ends() {

@@ -155,8 +155,12 @@ Chunk ProcessFile::allocate(format::ChunkType type, uint32_t bytes, uint32_t thr
 void ProcessFile::drop_user(uint32_t index) {
   Extent& extent = extents_[index];
   if (extent.users.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  raw_syscall(__NR_munmap, as_arg(extent.base), extent.size);
-  extent.base = nullptr;  // the slot is free from here on
+  // Forgotten before it is unmapped: a fork between the two must not find an address that may be somebody
+  // else's by then.
+  uint8_t* base = extent.base;
+  uint32_t size = extent.size;
+  extent.base = nullptr;
+  raw_syscall(__NR_munmap, as_arg(base), size);
 }
 
 void ProcessFile::release(const Chunk& chunk) { drop_user(chunk.extent); }

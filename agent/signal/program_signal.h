@@ -17,6 +17,9 @@ class ProgramSignal {
   struct sigaction get();
   void set(const struct sigaction& action);
 
+  /// In the child of a fork: a thread that it did not copy may have held the lock.
+  void reset_lock() { lock_.unlock(); }
+
   /// True while the program has a handler of its own: then its masks are left as it wants them.
   bool handled() const { return handled_.load(std::memory_order_relaxed); }
 

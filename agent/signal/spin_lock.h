@@ -4,6 +4,8 @@
 // the tick gives up. Context: signal, and every other part of the agent.
 #pragma once
 
+#include <time.h>
+
 #include <atomic>
 #include <cstdint>
 
@@ -24,9 +26,10 @@ class SpinLock {
     }
     return false;
   }
+  /// Sleeps between tries: a holder of lower priority on this processor would not run for a yield.
   void lock() {
-    while (!try_lock_for_a_while()) {
-    }
+    timespec pause{0, 50'000};
+    while (!try_lock_for_a_while()) raw_syscall(__NR_nanosleep, as_arg(&pause));
   }
   void unlock() { held_.store(0, std::memory_order_release); }
 

@@ -61,6 +61,8 @@ void take_sample(ThreadBlock& block, uint64_t time_ns, SampleFields fields, cons
 }
 
 void tick(ThreadBlock& block, const siginfo_t& info, const ucontext_t& context) {
+  format::ControlState state = agent_state.state();
+  if (state == format::ControlState::kStopped) return stop_ticks(block);
   uint64_t begin = monotonic_ns();
   uint64_t cpu = thread_cpu_ns();
   uint64_t weight = cpu > block.last_cpu_ns ? cpu - block.last_cpu_ns : 0;
@@ -68,14 +70,12 @@ void tick(ThreadBlock& block, const siginfo_t& info, const ucontext_t& context) 
   auto overrun = uint64_t(info.si_overrun > 0 ? info.si_overrun : 0);
   block.last_cpu_ns = record.last_cpu_ns = cpu;
   record.overruns += overrun;
-  format::ControlState state = agent_state.state();
   if (state == format::ControlState::kRecording) {
     take_sample(block, begin, {.weight_ns = weight, .overrun = overrun}, context);
     if (record.ticks % kNameEveryTicks == 0) raw_syscall(__NR_prctl, PR_GET_NAME, as_arg(record.name));
   } else {
     record.paused_ns += weight;
     count(format::Counter::kTicksPaused);
-    if (state == format::ControlState::kStopped) stop_ticks(block);
   }
   ++record.ticks;
   record.handler_ns += monotonic_ns() - begin;

@@ -53,7 +53,9 @@ class LedgerMaker {
   /// The process CPU clock at the end of an image, as far as it is known.
   Nanos end_clock(ProcessId id) const {
     const Process& process = profile_.processes[id.index()];
-    if (process.end_cpu > Nanos{}) return process.end_cpu;
+    // What threads did between their own last clocks and the exec belongs to the start-up of what they
+    // became.
+    if (process.end_cpu > Nanos{} && process.end != format::ImageEnd::kExec) return process.end_cpu;
     return {std::min(process.start_cpu.count, kMostCpuNs) + clocked_[id.index()].count};
   }
 

@@ -20,7 +20,7 @@ Finalized counts_of(const load::Profile& profile) {
   Finalized result;
   result.loaded = true;
   result.samples = profile.sample_count;
-  result.cpu = profile.kernel_cpu;
+  result.cpu = profile.sampled + profile.residual + profile.unsampled;
   result.unsampled = profile.unsampled;
   result.threads = profile.threads.size();
   result.agent_files = profile.processes.size();

@@ -13,7 +13,7 @@ namespace varve::record {
 struct Finalized {
   bool loaded = false;
   uint64_t samples = 0;
-  Nanos cpu;        // by the kernel, of the whole run
+  Nanos cpu;        // of the whole run: the ledger's sum
   Nanos unsampled;  // of it: seen by no agent, paused or lost
   size_t threads = 0, processes = 0;
   uint64_t agent_files = 0;

@@ -16,6 +16,7 @@
 #include <chrono>
 #include <climits>
 #include <cstdlib>
+#include <filesystem>
 
 namespace varve::record {
 namespace {
@@ -119,7 +120,10 @@ std::optional<LoaderList> ask_loader(const std::string& interpreter, const std::
                                      const std::string& preload) {
   int ends[2];
   if (!is_trusted(interpreter) || pipe2(ends, O_CLOEXEC) != 0) return {};
-  std::string file = program.find('/') == std::string::npos ? "./" + program : program;
+  // The loader takes $ORIGIN from the name it is given; the kernel gives the program its own, links followed.
+  std::error_code unresolved;
+  std::string file = std::filesystem::canonical(program, unresolved);
+  if (unresolved) return {};
   const char* argv[] = {interpreter.c_str(), file.c_str(), nullptr};
   std::vector<std::string> environment = loader_environment(preload);
   std::vector<char*> pointers;
