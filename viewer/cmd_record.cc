@@ -98,7 +98,10 @@ Nanos clock_now(clockid_t clock) {
   return {uint64_t(now.tv_sec) * kNanosPerSecond.count + uint64_t(now.tv_nsec)};
 }
 
-void say(std::string_view sentence) { fmt::print(stderr, "varve: {}\n", render::escape(sentence)); }
+/// To a stderr that is full or closed nothing is said: the command's exit code matters more.
+void say(std::string_view sentence) {
+  std::fputs(fmt::format("varve: {}\n", render::escape(sentence)).c_str(), stderr);
+}
 
 /// The session's facts, as far as they are known before the command runs.
 void write_facts(record::SessionWriter& session, const RecordOptions& options,

@@ -19,7 +19,7 @@ std::span<const Command* const> commands() {
 
 void complain(std::string_view command, std::string_view sentence) {
   const std::string name = command.empty() ? "varve" : fmt::format("varve {}", command);
-  fmt::print(stderr, "{}: {}\n", name, render::escape(sentence));
+  std::fputs(fmt::format("{}: {}\n", name, render::escape(sentence)).c_str(), stderr);
 }
 
 Start start_command(const OptionTable& table, std::span<const std::string> arguments) {

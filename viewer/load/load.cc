@@ -311,4 +311,12 @@ tl::expected<Profile, std::string> load(const std::string& path, const LoadOptio
   return load(**source, path, options);
 }
 
+size_t count_threads(const Profile& profile) {
+  std::vector<std::pair<int32_t, int32_t>> ids;
+  for (const Thread& thread : profile.threads)
+    ids.emplace_back(profile.processes[thread.process.index()].pid, thread.tid);
+  std::sort(ids.begin(), ids.end());
+  return size_t(std::unique(ids.begin(), ids.end()) - ids.begin());
+}
+
 }  // namespace varve::load

@@ -24,6 +24,9 @@ tl::expected<Profile, std::string> load(const std::string& path, const LoadOptio
 tl::expected<Profile, std::string> load(const FileSource& source, const std::string& path,
                                         const LoadOptions& options = {});
 
+/// Threads by their ids: an exec gives a thread a row in the next image, but makes no new one.
+size_t count_threads(const Profile& profile);
+
 /// The profile begun last among `directory` itself and the directories in it. The error is a whole sentence.
 tl::expected<std::string, std::string> find_newest_profile(const std::string& directory);
 

@@ -72,6 +72,11 @@ std::string why_few_samples(const Finalized& profile, const RunEnd& end, Nanos i
     return fmt::format(
         "{}: {} of CPU time is little at one sample each {}; run it longer, or use --interval 1ms", so,
         time_text(profile.cpu), time_text(interval));
+  if (profile.residual > profile.sampled)
+    return so + ": most threads ended before their first tick; their time is counted, but has no stacks";
+  if (profile.overruns > profile.ticks)
+    return fmt::format("{}: the kernel's clock is coarser than {}, so that ticks came merged; run it longer",
+                       so, time_text(interval));
   if (seen.count / interval.count < kFew)
     return fmt::format(
         "{}: {} of {} of CPU time were spent where the agent is not, or was not recording; see varve "

@@ -22,7 +22,9 @@ Finalized counts_of(const load::Profile& profile) {
   result.samples = profile.sample_count;
   result.cpu = profile.sampled + profile.residual + profile.unsampled;
   result.unsampled = profile.unsampled;
-  result.threads = profile.threads.size();
+  result.threads = load::count_threads(profile);
+  result.sampled = profile.sampled;
+  result.residual = profile.residual;
   result.agent_files = profile.processes.size();
   result.samples_lost = profile.lost_samples;
   std::vector<int32_t> pids;
@@ -31,6 +33,10 @@ Finalized counts_of(const load::Profile& profile) {
     result.threads_unsampled += process.counter(format::Counter::kThreadsUnsampled);
     result.no_space |= process.counter(format::Counter::kFileGrowFailed) != 0;
     if (uint64_t error = process.counter(format::Counter::kLastErrno)) result.last_errno = int(error);
+  }
+  for (const load::Thread& thread : profile.threads) {
+    result.ticks += thread.ticks;
+    result.overruns += thread.overruns;
   }
   std::sort(pids.begin(), pids.end());
   result.processes = size_t(std::unique(pids.begin(), pids.end()) - pids.begin());
@@ -43,7 +49,7 @@ class ProgressLine {
  public:
   explicit ProgressLine(bool wanted) : wanted_(wanted) {}
   ~ProgressLine() {
-    if (shown_) fmt::print(stderr, "\r\x1b[K");
+    if (shown_) std::fputs("\r\x1b[K", stderr);
   }
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
@@ -53,7 +59,8 @@ class ProgressLine {
     if (!wanted_ || total == 0 || now < next_) return;
     next_ = now + std::chrono::milliseconds(100);
     shown_ = true;
-    fmt::print(stderr, "\rvarve: looking up names and lines, {} %\x1b[K", done * 100 / total);
+    std::fputs(fmt::format("\rvarve: looking up names and lines, {} %\x1b[K", done * 100 / total).c_str(),
+               stderr);
   }
 
  private:

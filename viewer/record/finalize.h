@@ -15,7 +15,9 @@ struct Finalized {
   uint64_t samples = 0;
   Nanos cpu;        // of the whole run: the ledger's sum
   Nanos unsampled;  // of it: seen by no agent, paused or lost
-  size_t threads = 0, processes = 0;
+  Nanos sampled, residual;
+  uint64_t ticks = 0, overruns = 0;   // signals, and timer expirations that came merged into them
+  size_t threads = 0, processes = 0;  // by their ids: an exec makes no new one
   uint64_t agent_files = 0;
   uint64_t threads_unsampled = 0;  // without a timer
   uint64_t samples_lost = 0;

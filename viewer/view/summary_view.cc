@@ -11,6 +11,7 @@
 #include <set>
 
 #include "viewer/analyze/quality.h"
+#include "viewer/load/load.h"
 #include "viewer/view/make.h"
 #include "viewer/view/rows.h"
 
@@ -124,7 +125,7 @@ void add_facts(View& view, const Source& source, const analyze::Quality& quality
        fmt::format("{:.{}f} s{}", seconds({cpu}), cpu < 10 * kNanosPerSecond.count ? 3 : 2, busy));
   text("Samples", samples_words(profile));
   text("Tasks", fmt::format("{}, {}", plural(count_processes(profile), "process", "processes"),
-                            plural(profile.threads.size(), "thread", "threads")));
+                            plural(load::count_threads(profile), "thread", "threads")));
   text("Quality", quality_words(profile, quality));
   text("Overhead", fmt::format("{:.2f}% of the CPU time in varve's own handler",
                                100 * share(quality.handler.count, cpu)));
@@ -139,7 +140,7 @@ void add_facts(View& view, const Source& source, const analyze::Quality& quality
   value("samples", Unit::kCount, profile.sample_count);
   value("lost", Unit::kCount, profile.lost_samples);
   value("interval_ns", Unit::kTime, session.interval.count);
-  value("threads", Unit::kCount, uint64_t(profile.threads.size()));
+  value("threads", Unit::kCount, uint64_t(load::count_threads(profile)));
   value("processes", Unit::kCount, uint64_t(count_processes(profile)));
   value("whole_stack_share", Unit::kShare, quality.whole_share());
   value("handler_ns", Unit::kTime, quality.handler.count);
