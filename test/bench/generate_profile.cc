@@ -17,6 +17,7 @@
 #include "agent/signal/process_file.h"
 #include "agent/signal/sample_writer.h"
 #include "common/session_keys.h"
+#include "viewer/record/finalize.h"
 #include "viewer/record/session_writer.h"
 
 namespace {
@@ -326,4 +327,7 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(0.0, 1.0));
   CLI11_PARSE(app, argc, argv);
   Generator(options).run();
+  const record::Finalized end = record::finalize(options.directory, true, false);
+  if (!end.trouble.empty()) fmt::print(stderr, "{}\n", end.trouble);
+  return end.trouble.empty() ? 0 : 1;
 }
