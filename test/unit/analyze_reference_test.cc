@@ -203,6 +203,28 @@ Test(analyze_reference, threshold_only_stops_growing) {
   cr_expect_lt(cut.nodes.size(), whole.nodes.size());
 }
 
+/// A tree with too many nodes becomes the one with the smallest of the raised thresholds that makes it fit.
+Test(analyze_reference, a_limit_on_nodes_raises_the_threshold) {
+  const RandomProfile made = test::random_profile(3);
+  const auto small = [&](auto build) {
+    const FunctionTree whole = build(uint64_t(0), kMostTreeNodes);
+    cr_expect_eq(whole.threshold, 0);
+    const size_t most = whole.nodes.size() / 2;
+    const FunctionTree limited = build(uint64_t(0), most);
+    cr_expect_gt(limited.threshold, 0);
+    cr_expect_leq(limited.nodes.size(), most);
+    const FunctionTree same = build(limited.threshold, kMostTreeNodes);
+    cr_expect_eq(same.nodes.size(), limited.nodes.size());
+    cr_expect_eq(build(uint64_t(0), 0).total.at(0, kCpu), made.profile.kernel_cpu.count);
+  };
+  small([&](uint64_t threshold, size_t most) {
+    return call_tree(made.profile, made.symbols, everything(made).by_path, true, threshold, most);
+  });
+  small([&](uint64_t threshold, size_t most) {
+    return caller_tree(made.profile, made.symbols, everything(made).by_path, true, threshold, most);
+  });
+}
+
 /// The order of paths, and how far apart a path and its parent are, change nothing.
 Test(analyze_reference, any_numbering_of_paths) {
   RandomProfile made = test::random_profile(9, 600);

@@ -3,6 +3,8 @@
 // outermost of each path below it. Context: viewer.
 #include "viewer/analyze/call_tree.h"
 
+#include <optional>
+
 #include "viewer/analyze/paths.h"
 #include "viewer/analyze/site_keys.h"
 #include "viewer/analyze/tree_grower.h"
@@ -13,16 +15,18 @@ namespace {
 class CallTreeBuilder {
  public:
   CallTreeBuilder(const load::Profile& profile, const symbol::SymbolTable& symbols,
-                  const MetricTable& inclusive, bool inlines, uint64_t threshold)
+                  const MetricTable& inclusive, const PathChildren& children, bool inlines,
+                  uint64_t threshold)
       : profile_(profile),
         symbols_(symbols),
         inclusive_(inclusive),
         inlines_(inlines),
-        children_(profile.paths),
+        children_(children),
         grower_(symbols.functions.size(), inclusive.width(), threshold),
         own_(inclusive.width()) {}
 
-  FunctionTree run() {
+  /// Nothing if the tree would be larger than `most_nodes`.
+  std::optional<FunctionTree> run(size_t most_nodes) {
     grower_.begin(0);
     emit_children(0);
     // What no child accounts for has no frame at all.
@@ -34,6 +38,7 @@ class CallTreeBuilder {
       grower_.begin(node);
       for (const Cursor& cursor : cursors) follow(node, cursor);
       grower_.end();
+      if (grower_.nodes() > most_nodes) return std::nullopt;
     }
     return grower_.finish();
   }
@@ -77,7 +82,7 @@ class CallTreeBuilder {
   const symbol::SymbolTable& symbols_;
   const MetricTable& inclusive_;
   bool inlines_;
-  PathChildren children_;
+  const PathChildren& children_;
   TreeGrower grower_;
   std::vector<uint64_t> own_;
 };
@@ -85,11 +90,16 @@ class CallTreeBuilder {
 }  // namespace
 
 FunctionTree call_tree(const load::Profile& profile, const symbol::SymbolTable& symbols, MetricTable by_path,
-                       bool inlines, uint64_t threshold) {
-  if (profile.paths.empty())
-    return {{TreeNode{}}, MetricTable(1, by_path.width()), MetricTable(1, by_path.width())};
+                       bool inlines, uint64_t threshold, size_t most_nodes) {
+  const size_t width = by_path.width();
+  if (profile.paths.empty()) return {{TreeNode{}}, MetricTable(1, width), MetricTable(1, width), threshold};
   add_to_parents(profile.paths, by_path);
-  return CallTreeBuilder(profile, symbols, by_path, inlines, threshold).run();
+  const PathChildren children(profile.paths);
+  while (true) {
+    CallTreeBuilder builder(profile, symbols, by_path, children, inlines, threshold);
+    if (auto tree = builder.run(most_nodes)) return std::move(*tree);
+    threshold = raised_threshold(threshold, by_path.at(0, kCpu));
+  }
 }
 
 }  // namespace varve::analyze

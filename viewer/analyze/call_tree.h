@@ -23,19 +23,25 @@ struct TreeNode {
 /// Node 0 is the root and has everything; parents stand before children.
 struct FunctionTree {
   std::vector<TreeNode> nodes;
-  MetricTable self;   // time that ends in this node
-  MetricTable total;  // time of the node and everything below it
+  MetricTable self;        // time that ends in this node
+  MetricTable total;       // time of the node and everything below it
+  uint64_t threshold = 0;  // ns: the one asked for, or the larger one that kept the tree within the limit
 };
+
+/// The tree of callers of ten million unlike stacks has a billion nodes, which no machine holds and nobody
+/// reads. Beyond this number the threshold is raised until the tree is smaller.
+inline constexpr size_t kMostTreeNodes = 2'000'000;
 
 /// Nodes with a total below `threshold` ns are leaves: what is below them is not looked at, and their self is
 /// zero. With threshold 0 the sum of `self` over all nodes is that of `by_path`.
 FunctionTree call_tree(const load::Profile& profile, const symbol::SymbolTable& symbols, MetricTable by_path,
-                       bool inlines, uint64_t threshold);
+                       bool inlines, uint64_t threshold, size_t most_nodes = kMostTreeNodes);
 
 /// Depth 1: every function with self time. A node below stands for the part of that time which passed through
 /// this chain of callers: it is `total`, and `self` is zero there, since a caller executes nothing. Chains
 /// are followed only below nodes of at least `threshold` ns; `self` adds up to `by_path` whatever it is.
 FunctionTree caller_tree(const load::Profile& profile, const symbol::SymbolTable& symbols,
-                         const MetricTable& by_path, bool inlines, uint64_t threshold);
+                         const MetricTable& by_path, bool inlines, uint64_t threshold,
+                         size_t most_nodes = kMostTreeNodes);
 
 }  // namespace varve::analyze

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: MIT
 // The caller tree: a cursor starts at the innermost frame of a path with time of its own and goes from frame
 // to frame towards the root. Context: viewer.
+#include <optional>
+
 #include "viewer/analyze/call_tree.h"
 #include "viewer/analyze/site_keys.h"
 #include "viewer/analyze/tree_grower.h"
 
 namespace varve::analyze {
+namespace {
 
-FunctionTree caller_tree(const load::Profile& profile, const symbol::SymbolTable& symbols,
-                         const MetricTable& by_path, bool inlines, uint64_t threshold) {
+/// Nothing if the tree would be larger than `most_nodes`.
+std::optional<FunctionTree> grow(const load::Profile& profile, const symbol::SymbolTable& symbols,
+                                 const MetricTable& by_path, bool inlines, uint64_t threshold,
+                                 size_t most_nodes) {
   TreeGrower grower(symbols.functions.size(), by_path.width(), threshold);
   grower.tell_inlined_apart(false);
   const auto frames = [&](uint32_t path) {
@@ -43,12 +48,23 @@ FunctionTree caller_tree(const load::Profile& profile, const symbol::SymbolTable
       }
     }
     grower.end();
+    if (grower.nodes() > most_nodes) return std::nullopt;
   }
-  FunctionTree tree = grower.finish();
-  for (uint32_t i = 1; i < tree.nodes.size(); ++i) {
-    if (tree.nodes[i].depth == 1) tree.self.add(i, tree.total, i);
+  return grower.finish();
+}
+
+}  // namespace
+
+FunctionTree caller_tree(const load::Profile& profile, const symbol::SymbolTable& symbols,
+                         const MetricTable& by_path, bool inlines, uint64_t threshold, size_t most_nodes) {
+  std::optional<FunctionTree> tree;
+  while (!(tree = grow(profile, symbols, by_path, inlines, threshold, most_nodes))) {
+    threshold = raised_threshold(threshold, by_path.sum()[kCpu]);
   }
-  return tree;
+  for (uint32_t i = 1; i < tree->nodes.size(); ++i) {
+    if (tree->nodes[i].depth == 1) tree->self.add(i, tree->total, i);
+  }
+  return std::move(*tree);
 }
 
 }  // namespace varve::analyze

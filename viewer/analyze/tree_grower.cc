@@ -3,10 +3,12 @@
 // Context: viewer.
 #include "viewer/analyze/tree_grower.h"
 
+#include <algorithm>
+
 namespace varve::analyze {
 
 TreeGrower::TreeGrower(size_t function_count, size_t width, uint64_t threshold)
-    : tree_{{TreeNode{}}, MetricTable(1, width), MetricTable(1, width)},
+    : tree_{{TreeNode{}}, MetricTable(1, width), MetricTable(1, width), threshold},
       threshold_(threshold),
       slots_(2 * (function_count + 1)) {}
 
@@ -66,6 +68,14 @@ bool TreeGrower::next(uint32_t& node, std::vector<Cursor>& cursors) {
   return true;
 }
 
-FunctionTree TreeGrower::finish() { return std::move(tree_); }
+FunctionTree TreeGrower::finish() {
+  tree_.threshold = threshold_;
+  return std::move(tree_);
+}
+
+uint64_t raised_threshold(uint64_t threshold, uint64_t all_ns) {
+  const uint64_t ten_times = threshold > UINT64_MAX / 10 ? UINT64_MAX : threshold * 10;
+  return std::max({uint64_t(1), all_ns / 10'000'000, ten_times});
+}
 
 }  // namespace varve::analyze

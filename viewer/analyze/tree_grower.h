@@ -37,6 +37,7 @@ class TreeGrower {
   void add_self(uint32_t node, std::span<const uint64_t> metrics) { tree_.self.add(node, metrics); }
   /// Inlined copies are nodes of their own (call tree), or one with the function itself (caller tree).
   void tell_inlined_apart(bool apart) { apart_ = apart; }
+  size_t nodes() const { return tree_.nodes.size(); }
   FunctionTree finish();
 
  private:
@@ -71,5 +72,9 @@ class TreeGrower {
   std::vector<Pending> pending_;
   std::vector<Cursor> arena_;  // a stack: cursors of pending nodes
 };
+
+/// The threshold to try next when a tree was too large: a ten-millionth of all time at first, then ten times
+/// as much.
+uint64_t raised_threshold(uint64_t threshold, uint64_t all_ns);
 
 }  // namespace varve::analyze

@@ -50,7 +50,7 @@ FunctionCells function_cells(const Source& source, FunctionId function) {
 std::string cut_label(size_t rows, bool by_limit, const Request& request) {
   const char* noun = rows == 1 ? "row" : "rows";
   if (by_limit) return fmt::format("[{} more {}]", rows, noun);
-  return fmt::format("[{} {} below {}%]", rows, noun, request.min_share * 100);
+  return fmt::format("[{} {} below {:.3g}%]", rows, noun, request.min_share * 100);
 }
 
 Cut cut_list(const std::vector<uint64_t>& sizes, uint64_t whole, const Request& request) {

@@ -220,7 +220,13 @@ View tree_view(const Source& source, const Request& request, const analyze::Sele
                const analyze::FunctionTree& tree, Table table) {
   View view;
   const std::vector<uint64_t> all = whole(selection);
-  TreeTable rows(source, request, tree, all, threshold(request, selection), view, table);
+  Request raised = request;
+  if (tree.threshold > threshold(request, selection)) {
+    raised.min_share = share(tree.threshold, all[kCpu]);
+    view.notes.push_back(fmt::format("The whole tree has over {} rows; those below {:.3g}% are added up.",
+                                     analyze::kMostTreeNodes, 100 * raised.min_share));
+  }
+  TreeTable rows(source, raised, tree, all, tree.threshold, view, table);
   rows.fill();
   rows.add_rest(selection.kept);
   rows.add_filtered_out(selection.filtered_out);
