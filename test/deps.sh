@@ -36,6 +36,7 @@ if [ "$(id -u)" != 0 ]; then
   as_root=sudo
 fi
 echo "varve: installing Debian packages:$missing"
-install() { $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing; }
+install() { $as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=120 install -y --no-install-recommends $missing; }
+# Fresh machines are often busy updating themselves, so the lock is waited for.
 # A list that is too old, or none at all, is the usual reason for a first failure.
-install || { $as_root apt-get update && install; }
+install || { $as_root apt-get -o DPkg::Lock::Timeout=120 update && install; }
