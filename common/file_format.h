@@ -60,16 +60,17 @@ constexpr uint32_t fourcc(const char (&name)[5]) {
 }
 
 enum class ChunkType : uint32_t {
-  kEnd = 0,                   // sixty-four zero bytes: space reserved, not used; nothing follows
-  kFree = fourcc("FREE"),     // space that no chunk needed
-  kSchema = fourcc("SCHM"),   // text: records and their fields
-  kControl = fourcc("CTRL"),  // session: one ControlBlock, mapped by every agent
-  kSession = fourcc("SESS"),  // session: kText and kProcessExit records
-  kProcess = fourcc("PROC"),  // agent: kProcess, kCounters, kText records
-  kModules = fourcc("MODS"),  // agent: kModuleLoad, kModuleUnload records
-  kThreads = fourcc("THRD"),  // agent: kThread records of exactly sizeof(ThreadRecord)
-  kSamples = fourcc("SAMP"),  // agent: kThreadSwitch, kSample records
-  kStrings = fourcc("STRG"),  // symbols: array chunk, see symbol_format.h
+  kEnd = 0,                     // sixty-four zero bytes: space reserved, not used; nothing follows
+  kFree = fourcc("FREE"),       // space that no chunk needed
+  kSchema = fourcc("SCHM"),     // text: records and their fields
+  kControl = fourcc("CTRL"),    // session: one ControlBlock, mapped by every agent
+  kSession = fourcc("SESS"),    // session: kText and kProcessExit records
+  kProcess = fourcc("PROC"),    // agent: kProcess, kCounters, kText records
+  kModules = fourcc("MODS"),    // agent: kModuleLoad, kModuleUnload records
+  kThreads = fourcc("THRD"),    // agent: kThread records of exactly sizeof(ThreadRecord)
+  kSamples = fourcc("SAMP"),    // agent: kThreadSwitch, kSample records
+  kRunStates = fourcc("RUNS"),  // observer: kTrack, kTrackEnd, kSwitches, kSweep, kWait, kSwitchesLost
+  kStrings = fourcc("STRG"),    // symbols: array chunk, see symbol_format.h
 };
 
 inline constexpr uint16_t kChunkSealed = 1;  // `checksum` holds; the chunk will not change any more
@@ -94,15 +95,21 @@ struct ChunkHeader {
 static_assert(sizeof(ChunkHeader) == 64);
 
 enum class RecordKind : uint8_t {
-  kText = 1,          // key NUL value NUL
-  kProcessExit = 2,   // ProcessExitRecord
-  kProcess = 3,       // ProcessRecord, then exe NUL, cwd NUL, then argv joined by NUL, all NUL-terminated
-  kCounters = 4,      // CountersRecord
-  kModuleLoad = 5,    // ModuleLoadRecord, ranges, build id, path NUL
-  kModuleUnload = 6,  // ModuleUnloadRecord
-  kThread = 7,        // ThreadRecord
-  kThreadSwitch = 8,  // ThreadSwitchRecord: the samples that follow belong to another thread
-  kSample = 9,        // varints, see kSample below
+  kText = 1,           // key NUL value NUL
+  kProcessExit = 2,    // ProcessExitRecord
+  kProcess = 3,        // ProcessRecord, then exe NUL, cwd NUL, then argv joined by NUL, all NUL-terminated
+  kCounters = 4,       // CountersRecord
+  kModuleLoad = 5,     // ModuleLoadRecord, ranges, build id, path NUL
+  kModuleUnload = 6,   // ModuleUnloadRecord
+  kThread = 7,         // ThreadRecord
+  kThreadSwitch = 8,   // ThreadSwitchRecord: the samples that follow belong to another thread
+  kSample = 9,         // varints, see kSample below
+  kTrack = 10,         // TrackRecord
+  kTrackEnd = 11,      // TrackEndRecord
+  kSwitches = 12,      // varints, see kSwitches below
+  kSweep = 13,         // varints, see kSweep below
+  kWait = 14,          // WaitRecord
+  kSwitchesLost = 15,  // SwitchesLostRecord
 };
 
 /// `size` covers this header and the body, so a reader skips kinds it does not know.
@@ -280,6 +287,73 @@ enum class StackEnd : uint8_t {
 inline constexpr uint8_t kSampleEndMask = 0x0f;
 inline constexpr uint8_t kSampleHasOverrun = 0x10;
 inline constexpr uint8_t kSampleFramePointer = 0x20;  // at least one frame came by frame pointer, not by CFI
+
+// --- observer file
+// ------------------------------------------------------------------------------------------
+
+/// A thread as the observer sees it, from its start to its end, across exec. A second record of the same
+/// track tells a change: a new name or, after an exec by another thread than the main one, a new tid.
+struct TrackRecord {
+  RecordHeader header;  // flags: kTrackStartSeen
+  uint32_t track;       // index within the file, from 0
+  int32_t pid;
+  int32_t tid;
+  int32_t ppid;
+  uint32_t reserved;
+  uint64_t time_ns;  // its start, or when it was first seen
+  char name[16];
+};
+static_assert(sizeof(TrackRecord) == 48);
+inline constexpr uint8_t kTrackStartSeen = 1;  // time_ns is the thread's start, not the first look at it
+
+/// Counts are the kernel's over the thread's life; kUnknownCount where nobody could read them at the end.
+struct TrackEndRecord {
+  RecordHeader header;
+  uint32_t track;
+  uint64_t time_ns;  // its end, or when it was found gone
+  uint32_t voluntary_switches;
+  uint32_t involuntary_switches;
+};
+static_assert(sizeof(TrackEndRecord) == 24);
+inline constexpr uint32_t kUnknownCount = UINT32_MAX;
+
+/// What the thread was waiting for when it was looked at. It holds for the blocked stretch around time_ns.
+struct WaitRecord {
+  RecordHeader header;  // flags: WaitKind
+  uint32_t track;
+  uint64_t time_ns;
+};
+static_assert(sizeof(WaitRecord) == 16);
+
+/// So many switch records did not fit into the kernel's ring before this time: what each thread did is not
+/// known from here until its next event.
+struct SwitchesLostRecord {
+  RecordHeader header;
+  uint32_t reserved;
+  uint64_t time_ns;
+  uint64_t count;
+};
+static_assert(sizeof(SwitchesLostRecord) == 24);
+
+// kSwitches: exact run states. Body: events in the order of time until the end of the record, LEB128 varints:
+//   time delta in ns to the event before in this chunk (the first: to first_time_ns)
+//   track << 2 | SwitchKind
+//   processor, only for SwitchKind::kIn
+enum class SwitchKind : uint8_t {
+  kIn = 0,          // runs from now on
+  kOutBlocked = 1,  // gave its processor up to wait
+  kOutReady = 2,    // was preempted, or yielded: still runnable
+};
+
+// kSweep: one look at all threads. Body, all LEB128 varints:
+//   begin: of the stretch of time it tells about, ns since the chunk's first_time_ns; the end of the sweep
+//   before length of that stretch in ns then, for each thread that ran or was ready meanwhile, until the end
+//   of the record:
+//     track; ns it ran; ns it was ready; how often it was switched in; processor it last ran on
+// Threads that are not listed were blocked all the time. A sweep that does not fit is told in several records
+// of the same begin and length.
+
+inline constexpr uint32_t kRunStatesChunkBytes = 64 * 1024;
 
 inline constexpr uint32_t kMaxStackDepth = 4096;
 inline constexpr uint32_t kSampleChunkBytes = 64 * 1024;

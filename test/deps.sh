@@ -36,7 +36,8 @@ if [ "$(id -u)" != 0 ]; then
   as_root=sudo
 fi
 echo "varve: installing Debian packages:$missing"
-install() { $as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=120 install -y --no-install-recommends $missing; }
 # Fresh machines are often busy updating themselves, so the lock is waited for.
+apt() { $as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=120 "$@"; }
+install() { apt install -y --no-install-recommends $missing; }
 # A list that is too old, or none at all, is the usual reason for a first failure.
-install || { $as_root apt-get -o DPkg::Lock::Timeout=120 update && install; }
+install || { apt update && install; }
