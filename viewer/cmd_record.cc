@@ -7,12 +7,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
-#include <future>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +18,7 @@
 
 #include "common/session_keys.h"
 #include "viewer/command.h"
+#include "viewer/record/clock.h"
 #include "viewer/record/closing_line.h"
 #include "viewer/record/finalize.h"
 #include "viewer/record/host_facts.h"
@@ -92,12 +91,6 @@ OptionTable describe_record() {
   return record_table(unread);
 }
 
-Nanos clock_now(clockid_t clock) {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return {uint64_t(now.tv_sec) * kNanosPerSecond.count + uint64_t(now.tv_nsec)};
-}
-
 /// To a stderr that is full or closed nothing is said: the command's exit code matters more.
 void say(std::string_view sentence) {
   std::fputs(fmt::format("varve: {}\n", render::escape(sentence)).c_str(), stderr);
@@ -167,7 +160,7 @@ class Recording {
   std::optional<record::ProfileDirectory> directory_;
   std::optional<record::SessionWriter> session_;
   std::optional<record::PerfMapKeeper> perf_maps_;
-  std::future<record::Finalized> finalized_;  // early: the command goes on
+  std::optional<record::Finalization> finalization_;  // early: the command goes on
 };
 
 tl::expected<void, std::string> Recording::prepare() {
@@ -182,7 +175,7 @@ tl::expected<void, std::string> Recording::prepare() {
   if (!session) return tl::unexpected(session.error());
   session_.emplace(std::move(*session));
   write_facts(*session_, options_, verdict_);
-  perf_maps_.emplace(directory_->descriptor(), clock_now(CLOCK_REALTIME));
+  perf_maps_.emplace(directory_->descriptor(), record::clock_now(CLOCK_REALTIME));
   return directory_->publish(!named);
 }
 
@@ -192,14 +185,12 @@ int Recording::refuse_start(int error) {
   return error == ENOENT ? 127 : error == EAGAIN || error == ENOMEM ? kExitOwnFailure : 126;
 }
 
-/// On a thread of its own: the command may go on meanwhile, or the user may lose patience.
+/// In a process of its own: the command may go on meanwhile, the user may lose patience, and the libraries
+/// that read other people's debug information may crash.
 void Recording::begin_finalizing() {
   perf_maps_->collect();
   bool progress = !options_.quiet && isatty(STDERR_FILENO);
-  finalized_ =
-      std::async(std::launch::async, [path = directory_->path(), resolve = !options_.no_finalize, progress] {
-        return record::finalize(path, resolve, progress);
-      });
+  finalization_.emplace(directory_->path(), !options_.no_finalize, progress);
 }
 
 /// A signal that would end a program, pending in the set that the recorder blocks.
@@ -211,16 +202,23 @@ bool interrupted() {
   return sigtimedwait(&ends, nullptr, &at_once) > 0;
 }
 
+/// While the finalization ran nobody could tell.
+bool no_child_lives() { return waitpid(-1, nullptr, WNOHANG) < 0 && errno == ECHILD; }
+
 void Recording::finish(const record::RunEnd& end) {
-  if (!finalized_.valid()) begin_finalizing();
-  while (finalized_.wait_for(std::chrono::milliseconds(20)) != std::future_status::ready)
+  if (!finalization_) begin_finalizing();
+  record::ChildTask& task = finalization_->task();
+  if (end.own_child_status) task.reaped(*end.own_child_status);
+  while (!task.ended_within(20))
     if (interrupted()) {
+      finalization_.reset();
       say(fmt::format(
           "interrupted; the profile in {} is whole, but varve report has to look up its names each time",
           directory_->path()));
-      std::_Exit(end_like(end.status));
+      return;
     }
-  record::Finalized profile = finalized_.get();
+  record::Finalized profile = finalization_->result();
+  if (!end.all_ended && no_child_lives()) record::trim_agent_files(directory_->descriptor());
   if (!options_.quiet) say(record::closing_line(profile, end, directory_->path()));
   std::string why = record::why_few_samples(profile, end, options_.interval);
   if (!why.empty() && !options_.quiet) say(why);
@@ -235,8 +233,12 @@ record::RunEnd Recording::watch(pid_t command) {
   plan.say = [this](std::string_view sentence) {
     if (!options_.quiet) say(sentence);
   };
-  plan.on_early_stop = [this] { begin_finalizing(); };
-  return record::supervise(command, clock_now(CLOCK_MONOTONIC), plan, signals_, *session_, *perf_maps_);
+  plan.on_early_stop = [this] {
+    begin_finalizing();
+    return finalization_->task().pid();
+  };
+  return record::supervise(command, record::clock_now(CLOCK_MONOTONIC), plan, signals_, *session_,
+                           *perf_maps_);
 }
 
 int Recording::run() {
@@ -246,8 +248,8 @@ int Recording::run() {
     return kExitUsage;
   }
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-  session_->text(keys::kStartMonotonicNs, fmt::format("{}", clock_now(CLOCK_MONOTONIC).count));
-  session_->text(keys::kStartRealtimeNs, fmt::format("{}", clock_now(CLOCK_REALTIME).count));
+  session_->text(keys::kStartMonotonicNs, fmt::format("{}", record::clock_now(CLOCK_MONOTONIC).count));
+  session_->text(keys::kStartRealtimeNs, fmt::format("{}", record::clock_now(CLOCK_REALTIME).count));
   auto command = record::launch(
       {options_.command, record::target_environment(verdict_.preload, directory_->absolute_path())},
       signals_);

@@ -4,8 +4,10 @@
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -15,6 +17,7 @@
 
 #include "common/session_keys.h"
 #include "viewer/load/load.h"
+#include "viewer/record/child_task.h"
 #include "viewer/record/closing_line.h"
 #include "viewer/record/elf_facts.h"
 #include "viewer/record/host_facts.h"
@@ -286,4 +289,84 @@ Test(record, a_child_is_a_descendant_and_init_is_not) {
   cr_expect(!is_descendant(1));
   cr_expect(!is_followed(child));
   kill(child, SIGKILL);
+}
+
+Test(record, a_child_task_sends_all_and_ends) {
+  std::string much(300'000, 'x');  // more than a pipe holds
+  ChildTask task([&](const ChildTask::Send& send) {
+    send("first ");
+    send(much);
+  });
+  while (!task.ended_within(1000)) continue;
+  cr_expect_eq(task.status(), 0);
+  cr_expect(task.received() == "first " + much);
+}
+
+Test(record, a_crash_of_a_child_task_is_its_own) {
+  ChildTask task([](const ChildTask::Send& send) {
+    send("so far");
+    std::signal(SIGSEGV, SIG_DFL);
+    raise(SIGSEGV);
+    send("never");
+  });
+  while (!task.ended_within(1000)) continue;
+  cr_assert(WIFSIGNALED(task.status()));
+  cr_expect_eq(WTERMSIG(task.status()), SIGSEGV);
+  expect_text(task.received(), "so far");
+}
+
+/// As the supervisor does, which waits for any child.
+Test(record, a_child_task_may_be_reaped_by_another) {
+  ChildTask task([](const ChildTask::Send& send) {
+    send("sent");
+    raise(SIGKILL);
+  });
+  int status = 0;
+  cr_assert_eq(waitpid(-1, &status, 0), task.pid());
+  task.reaped(status);
+  cr_expect(task.ended_within(1000));
+  cr_expect_eq(WTERMSIG(task.status()), SIGKILL);
+  expect_text(task.received(), "sent");
+}
+
+Test(record, a_child_task_nobody_waits_for_is_killed) {
+  pid_t pid = 0;
+  {
+    ChildTask task([](const ChildTask::Send&) {
+      for (;;) pause();
+    });
+    pid = task.pid();
+    cr_expect(!task.ended_within(0));
+  }
+  cr_expect_eq(waitpid(pid, nullptr, 0), -1);
+  cr_expect_eq(kill(pid, 0), -1);
+}
+
+Test(record, without_a_profile_finalization_says_why) {
+  Finalization finalization("/nowhere.varve", true, false);
+  while (!finalization.task().ended_within(1000)) continue;
+  Finalized result = finalization.result();
+  cr_expect(!result.loaded);
+  cr_expect(result.trouble.find("nowhere.varve") != std::string::npos, "%s", result.trouble.c_str());
+}
+
+Test(record, a_crash_of_the_lookup_keeps_the_numbers) {
+  Scratch scratch;
+  auto session = SessionWriter::create(scratch.descriptor, {});
+  cr_assert(session.has_value());
+  session->text(session_key::kFinished, "1");
+  session->seal();
+  Finalization finalization(scratch.path, true, false);
+  ChildTask& task = finalization.task();
+  while (!task.ended_within(1000)) continue;
+  Finalized whole = finalization.result();
+  cr_expect(whole.loaded);
+  expect_text(whole.trouble, "");
+  task.reaped(SIGSEGV);  // as if the child had got that far only
+  Finalized part = finalization.result();
+  cr_expect(part.loaded);
+  expect_text(
+      part.trouble,
+      "the names could not be stored: the lookup was ended by SIGSEGV; varve report will look them up "
+      "itself");
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Loading, resolving, storing. See finalize.h.
+// Loading, resolving, storing; here or in a child. See finalize.h.
 // Context: viewer.
 #include "viewer/record/finalize.h"
 
 #include <fmt/format.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 
 #include "viewer/load/load.h"
 #include "viewer/symbol/resolver.h"
@@ -16,8 +18,8 @@
 namespace varve::record {
 namespace {
 
-Finalized counts_of(const load::Profile& profile) {
-  Finalized result;
+RunCounts counts_of(const load::Profile& profile) {
+  RunCounts result;
   result.loaded = true;
   result.samples = profile.sample_count;
   result.cpu = profile.sampled + profile.residual + profile.unsampled;
@@ -78,18 +80,53 @@ tl::expected<void, std::string> store_symbols(const load::Profile& profile, bool
   return symbol::write_symbol_file(profile, table);
 }
 
+/// Why the child said nothing more.
+std::string crash_words(int status) {
+  std::string how = "the lookup did not begin";
+  if (WIFSIGNALED(status)) {
+    const char* name = sigabbrev_np(WTERMSIG(status));
+    how = fmt::format("the lookup was ended by SIG{}", name ? name : fmt::format("{}", WTERMSIG(status)));
+  }
+  return fmt::format("the names could not be stored: {}; varve report will look them up itself", how);
+}
+
 }  // namespace
 
-Finalized finalize(const std::string& directory, bool resolve, bool progress) {
+Finalized finalize(const std::string& directory, bool resolve, bool progress,
+                   const std::function<void(const RunCounts&)>& counted) {
+  Finalized result;
   auto profile = load::load(directory);
   if (!profile) {
-    Finalized result;
     result.trouble = profile.error();
     return result;
   }
-  Finalized result = counts_of(*profile);
+  static_cast<RunCounts&>(result) = counts_of(*profile);
+  if (counted) counted(result);
   if (!resolve) return result;
   if (auto stored = store_symbols(*profile, progress); !stored) result.trouble = stored.error();
+  return result;
+}
+
+/// The child sends the numbers as soon as it has them, and at its end what went wrong, in words. Without a
+/// profile there are no numbers worth a word, but they are sent all the same.
+Finalization::Finalization(const std::string& directory, bool resolve, bool progress)
+    : task_([&](const ChildTask::Send& send) {
+        auto send_counts = [&send](const RunCounts& counts) {
+          send({reinterpret_cast<const char*>(&counts), sizeof counts});
+        };
+        Finalized result = finalize(directory, resolve, progress, send_counts);
+        if (!result.loaded) send_counts(result);
+        send(result.trouble);
+      }) {}
+
+Finalized Finalization::result() const {
+  Finalized result;
+  std::string_view sent = task_.received();
+  if (sent.size() >= sizeof(RunCounts)) {
+    std::memcpy(static_cast<RunCounts*>(&result), sent.data(), sizeof(RunCounts));
+    sent.remove_prefix(sizeof(RunCounts));
+  }
+  result.trouble = task_.status() == 0 ? std::string(sent) : crash_words(task_.status());
   return result;
 }
 

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: MIT
 // Finalize: after a run, gives every address that occurs its name, file and lines, and stores them in the
-// profile, so that it can be read where no binary is. Never fails the run: what goes wrong becomes a
-// sentence. Context: viewer.
+// profile, so that it can be read where no binary is. Never fails the run: what goes wrong, a crash of the
+// libraries that read debug information included, becomes a sentence. Context: viewer.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <type_traits>
 
 #include "common/units.h"
+#include "viewer/record/child_task.h"
 
 namespace varve::record {
 
-struct Finalized {
+/// The run in numbers.
+struct RunCounts {
   bool loaded = false;
   uint64_t samples = 0;
   Nanos cpu;        // of the whole run: the ledger's sum
@@ -23,11 +27,29 @@ struct Finalized {
   uint64_t samples_lost = 0;
   int last_errno = 0;     // of an agent that could not go on
   bool no_space = false;  // an agent could not make its file larger
-  std::string trouble;    // a sentence; empty if all went well
+};
+static_assert(std::is_trivially_copyable_v<RunCounts>);  // goes through a pipe
+
+struct Finalized : RunCounts {
+  std::string trouble;  // a sentence; empty if all went well
 };
 
-/// Loads the profile in `directory` and, with `resolve`, writes its symbols file. `progress`: a line on
-/// stderr, a terminal, when it takes longer than a second.
-Finalized finalize(const std::string& directory, bool resolve, bool progress);
+/// Loads the profile in `directory`, tells its numbers to `counted`, and, with `resolve`, writes its symbols
+/// file. `progress`: a line on stderr, a terminal, when it takes longer than a second.
+Finalized finalize(const std::string& directory, bool resolve, bool progress,
+                   const std::function<void(const RunCounts&)>& counted = {});
+
+/// The same in a child process.
+class Finalization {
+ public:
+  Finalization(const std::string& directory, bool resolve, bool progress);
+
+  ChildTask& task() { return task_; }
+  /// Once the task has ended.
+  Finalized result() const;
+
+ private:
+  ChildTask task_;
+};
 
 }  // namespace varve::record

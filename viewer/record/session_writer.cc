@@ -15,8 +15,9 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
-#include <ctime>
 #include <utility>
+
+#include "viewer/record/clock.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -29,12 +30,6 @@ using namespace format;
 constexpr uint64_t kFirstChunk = 2 * kPageSize;
 constexpr size_t kChunkBytes = 4 * kPageSize;  // holds the facts of nearly every run
 constexpr size_t kLongestRecord = UINT16_MAX;  // RecordHeader::size has 16 bits
-
-uint64_t clock_ns(clockid_t clock) {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return uint64_t(now.tv_sec) * kNanosPerSecond.count + uint64_t(now.tv_nsec);
-}
 
 bool write_at(int descriptor, const void* bytes, size_t size, uint64_t offset) {
   const char* next = static_cast<const char*>(bytes);
@@ -55,13 +50,13 @@ FileHeader make_header() {
   header.byte_order = kByteOrder;
   header.kind = uint16_t(FileKind::kSession);
   if (getrandom(header.session_id, sizeof header.session_id, 0) < 0) {
-    uint64_t seed[2] = {clock_ns(CLOCK_REALTIME), uint64_t(getpid())};
+    uint64_t seed[2] = {clock_now(CLOCK_REALTIME).count, uint64_t(getpid())};
     std::memcpy(header.session_id, seed, sizeof seed);
   }
   header.pid = getpid();
   header.ppid = getppid();
-  header.start_realtime_ns = clock_ns(CLOCK_REALTIME);
-  header.start_monotonic_ns = clock_ns(CLOCK_MONOTONIC);
+  header.start_realtime_ns = clock_now(CLOCK_REALTIME).count;
+  header.start_monotonic_ns = clock_now(CLOCK_MONOTONIC).count;
   header.checksum = header_checksum(header);
   return header;
 }
@@ -73,7 +68,7 @@ ChunkHeader make_chunk(ChunkType type, size_t capacity, uint32_t sequence) {
   chunk.capacity = uint32_t(capacity);
   chunk.thread = kNoThread;
   chunk.sequence = sequence;
-  chunk.first_time_ns = chunk.last_time_ns = clock_ns(CLOCK_MONOTONIC);
+  chunk.first_time_ns = chunk.last_time_ns = clock_now(CLOCK_MONOTONIC).count;
   return chunk;
 }
 
@@ -157,7 +152,7 @@ bool SessionWriter::append(const void* bytes, size_t size) {
   const auto* first = static_cast<const uint8_t*>(bytes);
   records_.insert(records_.end(), first, first + size);
   chunk_.used += uint32_t(size);
-  chunk_.last_time_ns = clock_ns(CLOCK_MONOTONIC);
+  chunk_.last_time_ns = clock_now(CLOCK_MONOTONIC).count;
   return write_at(descriptor_, &chunk_.last_time_ns, sizeof chunk_.last_time_ns,
                   chunk_offset_ + offsetof(ChunkHeader, last_time_ns)) &&
          write_at(descriptor_, &chunk_.used, sizeof chunk_.used, chunk_offset_ + offsetof(ChunkHeader, used));

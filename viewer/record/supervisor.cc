@@ -14,10 +14,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
-#include <ctime>
 #include <string_view>
 
 #include "common/session_keys.h"
+#include "viewer/record/clock.h"
 #include "viewer/record/process_tree.h"
 
 namespace varve::record {
@@ -25,12 +25,6 @@ namespace {
 
 constexpr Nanos kTreeLook{
     500 * kNanosPerMilli.count};  // between looks for followed descendants once the command ended
-
-Nanos monotonic_now() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return {uint64_t(now.tv_sec) * kNanosPerSecond.count + uint64_t(now.tv_nsec)};
-}
 
 Nanos to_nanos(const timeval& time) {
   return {uint64_t(time.tv_sec) * kNanosPerSecond.count + uint64_t(time.tv_usec) * 1000};
@@ -77,6 +71,7 @@ class Supervisor {
   unsigned count_followed() const;
 
   pid_t command_;
+  pid_t own_child_ = 0;  // of on_early_stop: 0 none
   Nanos start_;
   const SupervisorPlan& plan_;
   SessionWriter& session_;
@@ -135,7 +130,7 @@ void Supervisor::wait_for_something() {
   auto sooner = [&until](std::optional<Nanos> time) {
     if (time && (!until || *time < *until)) until = time;
   };
-  Nanos now = monotonic_now();
+  Nanos now = clock_now(CLOCK_MONOTONIC);
   sooner(begin_at_);
   sooner(stop_at_);
   if (command_ended_) sooner(now + kTreeLook);
@@ -179,10 +174,13 @@ void Supervisor::reap() {
     if (process < 0 && errno == EINTR) continue;
     if (process < 0) children_live_ = false;
     if (process <= 0) return;
-    if (!WIFSTOPPED(status))
+    if (WIFSTOPPED(status)) {
+      if (process == command_) mirror_stop(WSTOPSIG(status));
+    } else if (process == own_child_) {
+      end_.own_child_status = status;
+    } else {
       take_exit(process, status, usage);
-    else if (process == command_)
-      mirror_stop(WSTOPSIG(status));
+    }
   }
 }
 
@@ -191,7 +189,7 @@ void Supervisor::take_exit(pid_t process, int status, const rusage& usage) {
     command_ended_ = true;
     end_.status = status;
   }
-  last_exit_ = monotonic_now();
+  last_exit_ = clock_now(CLOCK_MONOTONIC);
   if (recording_ended_) return;  // its CPU time includes what was not to be recorded
   format::ProcessExitRecord record{};
   record.pid = process;
@@ -228,7 +226,7 @@ void Supervisor::mirror_stop(int number) {
 }
 
 void Supervisor::keep_times() {
-  Nanos now = monotonic_now();
+  Nanos now = clock_now(CLOCK_MONOTONIC);
   if (recording_ended_) return;
   if (begin_at_ && now >= *begin_at_) {
     begin_at_.reset();
@@ -236,7 +234,7 @@ void Supervisor::keep_times() {
   }
   if (stop_at_ && now >= *stop_at_) {
     stop(RunEnd::Stop::kDuration);
-    plan_.on_early_stop();
+    own_child_ = plan_.on_early_stop();
   }
 }
 
@@ -244,7 +242,7 @@ void Supervisor::stop(RunEnd::Stop why) {
   recording_ended_ = true;
   stop_at_.reset();
   session_.set_state(format::ControlState::kStopped);
-  Nanos now = monotonic_now();
+  Nanos now = clock_now(CLOCK_MONOTONIC);
   end_.elapsed = (why == RunEnd::Stop::kEnd ? last_exit_ : now) - start_;
   end_.stop = why;
   if (why == RunEnd::Stop::kEnd) return;

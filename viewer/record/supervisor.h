@@ -22,8 +22,9 @@ struct SupervisorPlan {
   std::optional<Nanos> delay;                 // start paused, record after this
   std::optional<Nanos> duration;              // of recording
   std::function<void(std::string_view)> say;  // one sentence for the user
-  /// Called once, when recording ends while the command goes on; it may take its time on another thread.
-  std::function<void()> on_early_stop;
+  /// Called once, when recording ends while the command goes on. It may start a child of the recorder's own,
+  /// which is no part of the run, and returns its pid; 0: none.
+  std::function<pid_t()> on_early_stop;
 };
 
 struct RunEnd {
@@ -32,7 +33,8 @@ struct RunEnd {
   bool all_ended = false;      // no descendant lives: nothing maps the agents' files
   unsigned still_running = 0;  // followed processes that go on without us
   enum class Stop { kEnd, kDuration, kInterrupt } stop = Stop::kEnd;
-  bool never_began = false;  // the command ended before --delay was over
+  bool never_began = false;             // the command ended before --delay was over
+  std::optional<int> own_child_status;  // of on_early_stop's child, if it ended before the run
 };
 
 /// Watches over `command`, which launch() started at `start` (CLOCK_MONOTONIC), until it and, with `follow`,
