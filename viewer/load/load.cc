@@ -198,8 +198,13 @@ ThreadId Loader::thread_of(uint32_t process, uint32_t index) {
 
 void Loader::add_samples(PathTree& tree) {
   std::vector<ChunkTask> tasks;
+  uint64_t bytes = 0;
   for (const SampleSource& source : sample_sources_)
-    for (const Chunk& chunk : source.file->sample_chunks) tasks.push_back({&source, &chunk});
+    for (const Chunk& chunk : source.file->sample_chunks) {
+      tasks.push_back({&source, &chunk});
+      bytes += chunk.readable;
+    }
+  tree.expect(bytes);
   decode_in_order(tasks, profile_.mappings, source_, options_.threads,
                   [&](DecodedChunk&& chunk) { add_chunk(chunk, tree); });
   profile_.sample_count = table_.size();

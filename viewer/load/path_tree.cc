@@ -3,6 +3,7 @@
 // Context: viewer, one thread.
 #include "viewer/load/path_tree.h"
 
+#include <algorithm>
 #include <array>
 
 namespace varve::load {
@@ -18,9 +19,15 @@ std::optional<SpecialSite> special_site(format::StackEnd end) {
   return kSites[size_t(end)];
 }
 
-PathTree::PathTree(Profile& profile) : profile_(profile) {
+PathTree::PathTree(Profile& profile) : profile_(profile), recent_(size_t{1} << kRecentBits) {
   profile_.paths.push_back({});
-  first_child_.push_back(PathId::none());
+}
+
+void PathTree::expect(uint64_t sample_bytes) {
+  // A fresh frame of a random address takes five bytes, one near its neighbour two. What is reserved and not
+  // used is no memory.
+  constexpr uint64_t kBytesPerFrame = 3, kMost = uint64_t{1} << 30;
+  profile_.paths.reserve(size_t(std::min(sample_bytes / kBytesPerFrame, kMost)));
 }
 
 ModuleId PathTree::anonymous_module(uint32_t process) {
@@ -42,20 +49,14 @@ SiteId PathTree::site(const CodeSite& code) {
   return site(Site{module, {code.vaddr}});
 }
 
-PathId PathTree::add_node(PathId parent, SiteId site) {
-  PathId added{uint32_t(profile_.paths.size())};
-  profile_.paths.push_back({parent, site});
-  first_child_.push_back(PathId::none());
-  return added;
-}
-
 PathId PathTree::child(PathId parent, SiteId site) {
-  PathId first = first_child_[parent.index()];
-  if (!first.valid()) return first_child_[parent.index()] = add_node(parent, site);
-  if (profile_.paths[first.index()].site == site) return first;
-  PathId found{path_table_.intern(profile_.paths, {parent, site})};
-  if (profile_.paths.size() > first_child_.size()) first_child_.push_back(PathId::none());
-  return found;
+  uint64_t key = uint64_t(parent.value) << 32 | site.value;
+  Recent& recent = recent_[spread(key) >> (64 - kRecentBits)];
+  if (recent.parent != parent || recent.site != site) {
+    recent = {parent, site, {uint32_t(profile_.paths.size())}};
+    profile_.paths.push_back({parent, site});
+  }
+  return recent.path;
 }
 
 /// Paths of the frames of the last stack from `depth` on, the first a child of `base`.

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 // PathTree: decoded chunks, one after the other, become rows of sites and nodes of the tree of call paths. A
-// stack that shares its root side with the one before costs only its fresh frames. Not a decoder. The order
-// of the chunks alone decides the numbers of sites and paths. Context: viewer, one thread.
+// stack that shares its root side with the one before costs only its fresh frames. Nodes met lately are found
+// again by a cache; one that fell out of it gets a second node of the same meaning, which every analysis adds
+// up with the first. A table of all nodes would find it, at a miss of the processor's caches for each of a
+// hundred million frames. Not a decoder. The order of the chunks alone decides the numbers of sites and
+// paths. Context: viewer, one thread.
 #pragma once
 
 #include <optional>
@@ -14,9 +17,6 @@
 namespace varve::load {
 
 inline uint64_t hash_of(const Site& site) { return spread(site.vaddr.value + spread(site.module.value)); }
-inline uint64_t hash_of(const Path& path) {
-  return spread(uint64_t(path.parent.value) << 32 | path.site.value);
-}
 
 /// The SpecialSite that stands at the root side of a stack that is not whole; none for a whole one.
 std::optional<SpecialSite> special_site(format::StackEnd end);
@@ -25,6 +25,9 @@ class PathTree {
  public:
   /// Fills `sites`, `paths` and the anonymous `modules` of the profile, which outlives the tree.
   explicit PathTree(Profile& profile);
+
+  /// Tells how many bytes of samples will be decoded, so that the table of paths need not move as it grows.
+  void expect(uint64_t sample_bytes);
 
   SiteId site(const Site& site) { return {site_table_.intern(profile_.sites, site)}; }
   SiteId site(SpecialSite kind) { return site(Site{ModuleId::none(), {uint64_t(kind)}}); }
@@ -36,14 +39,20 @@ class PathTree {
   void add(const DecodedChunk& chunk, std::vector<PathId>& paths);
 
  private:
+  struct Recent {
+    PathId parent;  // none: empty
+    SiteId site;
+    PathId path;
+  };
+  /// 3 MB: as many slots as call paths of a program that are met again and again.
+  static constexpr unsigned kRecentBits = 18;
+
   ModuleId anonymous_module(uint32_t process);
-  PathId add_node(PathId parent, SiteId site);
   void walk_from(PathId base, size_t depth);
 
   Profile& profile_;
   InternTable<Site> site_table_;
-  InternTable<Path> path_table_;              // children but the first of their parents
-  std::vector<PathId> first_child_;           // by path; most nodes have one child, and need no hash
+  std::vector<Recent> recent_;                // direct-mapped
   std::vector<ModuleId> anonymous_;           // by process
   std::vector<std::vector<SiteId>> numbers_;  // by decoder: its numbers -> sites
 

@@ -145,13 +145,23 @@ uint32_t SampleDecoder::number_window(Window window) {
   return first_window_ + uint32_t(windows_.front() == window ? 0 : windows_.size() - 1);
 }
 
+bool SampleDecoder::holds(const CachedSite& cached, uint64_t address, uint64_t time_ns) const {
+  if (cached.address != address || cached.window < first_window_) return false;
+  const Window& window = window_of(cached);
+  return window.from <= time_ns && time_ns < window.until;
+}
+
 const SampleDecoder::CachedSite& SampleDecoder::site_at(uint64_t address, uint64_t time_ns,
                                                         DecodedChunk& out) {
-  CachedSite& cached = cache_[spread(address) >> (64 - kCacheBits)];
-  if (cached.address == address && cached.window >= first_window_) {
-    const Window& window = window_of(cached);
-    if (window.from <= time_ns && time_ns < window.until) return cached;
-  }
+  CachedSite* slots = &cache_[spread(address) >> (64 - kCacheBits) & ~size_t{1}];
+  if (holds(slots[0], address, time_ns)) return slots[0];
+  if (holds(slots[1], address, time_ns)) return slots[1];
+  CachedSite found = look_up(address, time_ns, out);
+  slots[1] = slots[0];
+  return slots[0] = found;
+}
+
+SampleDecoder::CachedSite SampleDecoder::look_up(uint64_t address, uint64_t time_ns, DecodedChunk& out) {
   if (windows_.size() >= kMostWindows) forget_cached();
   auto hit = index_->find(address, time_ns);
   CodeSite site{address, CodeSite::kAnonymous, process_};
@@ -162,8 +172,7 @@ const SampleDecoder::CachedSite& SampleDecoder::site_at(uint64_t address, uint64
   size_t known = sites_.size();
   uint32_t number = site_table_.intern(sites_, site);
   if (sites_.size() > known) out.new_sites.push_back(site);
-  cached = {address, number, number_window({hit.from, hit.until})};
-  return cached;
+  return {address, number, number_window({hit.from, hit.until})};
 }
 
 }  // namespace varve::load

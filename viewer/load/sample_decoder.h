@@ -79,7 +79,8 @@ class SampleDecoder {
     uint32_t site = 0;
     uint32_t window = 0;  // number; below first_window_: of a file before this one
   };
-  /// 1 MB: as many slots as a large program has call sites that occur. A miss costs five times a hit.
+  /// 1 MB: as many slots as a large program has call sites that occur. A miss costs five times a hit, so an
+  /// address has two slots, in one cache line.
   static constexpr unsigned kCacheBits = 16;
   static constexpr size_t kMostWindows = 1 << 16;
   static constexpr size_t kMostChangedFrames = 1 << 22;  // in a chunk
@@ -94,6 +95,8 @@ class SampleDecoder {
   void forget_cached();
   uint32_t number_window(Window window);
   const CachedSite& site_at(uint64_t address, uint64_t time_ns, DecodedChunk& out);
+  bool holds(const CachedSite& cached, uint64_t address, uint64_t time_ns) const;
+  CachedSite look_up(uint64_t address, uint64_t time_ns, DecodedChunk& out);
   const Window& window_of(const CachedSite& cached) const { return windows_[cached.window - first_window_]; }
 
   const unsigned decoder_;
@@ -105,7 +108,7 @@ class SampleDecoder {
   uint32_t process_ = 0;
   std::unique_ptr<File> open_file_;
   std::unique_ptr<MappingIndex> index_;
-  std::vector<CachedSite> cache_;  // by address, direct-mapped
+  std::vector<CachedSite> cache_;  // by address; the later of two with the same slots comes first
   std::vector<Window> windows_;    // their numbers begin with first_window_
   uint32_t first_window_ = 1;
 
