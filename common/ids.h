@@ -25,6 +25,7 @@ using ProcessId = Id<struct ProcessTag>;    // a row of Profile::processes, not 
 using ThreadId = Id<struct ThreadTag>;      // a row of Profile::threads, not a tid
 using ModuleId = Id<struct ModuleTag>;      // a row of Profile::modules
 using SiteId = Id<struct SiteTag>;          // a row of Profile::sites: one code address of one module
+using TrackId = Id<struct TrackTag>;        // a row of RunStates::tracks: a thread as the observer sees it
 using PathId = Id<struct PathTag>;          // a node of Profile::paths: one call path
 using FunctionId = Id<struct FunctionTag>;  // a row of SymbolTable::functions
 using StringId = Id<struct StringTag>;      // a string of a StringTable

@@ -16,7 +16,9 @@
 #include "common/session_keys.h"
 #include "viewer/load/agent_file.h"
 #include "viewer/load/chunk_pipeline.h"
+#include "viewer/load/join_tracks.h"
 #include "viewer/load/ledger.h"
+#include "viewer/load/observer_file.h"
 #include "viewer/load/path_tree.h"
 #include "viewer/load/sample_table.h"
 #include "viewer/load/session_file.h"
@@ -44,6 +46,7 @@ class Loader {
     add_samples(tree);
     profile_.samples = finish_samples(tree);
     complete_elapsed();
+    add_run_states();
     return std::move(profile_);
   }
 
@@ -63,6 +66,7 @@ class Loader {
   void complete_session();
   void forget_after_stop();
   void complete_elapsed();
+  void add_run_states();
 
   const FileSource& source_;
   const LoadOptions& options_;
@@ -74,6 +78,7 @@ class Loader {
   std::vector<uint64_t> start_routines_;                         // by thread: addresses, 0 where not known
   std::vector<ThreadFacts> facts_;                               // by thread
   SampleTable table_;
+  std::optional<SessionId> session_id_;
 };
 
 void Loader::read_agent_files() {
@@ -104,6 +109,7 @@ bool Loader::read_session() {
     return false;
   }
   profile_.session = std::move(session->session);
+  session_id_ = session->id;
   drop_strangers(session->id);
   return true;
 }
@@ -301,6 +307,20 @@ void Loader::complete_elapsed() {
   for (const Thread& thread : profile_.threads) last = std::max(last, thread.end_time);
   for (uint64_t time : profile_.samples.time_ns) last = std::max(last, Nanos{time});
   profile_.session.elapsed = last - profile_.session.start_time;
+}
+
+/// Where nothing observed the threads there is no such file, and the session says why.
+void Loader::add_run_states() {
+  if (!std::ranges::count(source_.names(), format::kObserverFile)) return;
+  auto observer = read_observer_file(source_, profile_.damages);
+  if (!observer) {
+    profile_.damages.push_back({format::kObserverFile, observer.error(), 0});
+  } else if (session_id_ && observer->id != *session_id_) {
+    profile_.damages.push_back({format::kObserverFile, "belongs to another run", 0});
+  } else {
+    profile_.run_states = std::move(observer->states);
+    join_tracks(profile_);
+  }
 }
 
 }  // namespace

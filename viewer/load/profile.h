@@ -13,6 +13,7 @@
 #include "common/file_format.h"
 #include "common/ids.h"
 #include "common/units.h"
+#include "viewer/load/run_states.h"
 
 namespace varve::load {
 
@@ -51,6 +52,7 @@ struct Process {
   format::ImageEnd end = format::ImageEnd::kUnknown;
   std::array<uint64_t, format::kCounterSlots> counters{};
   uint64_t file_bytes = 0;
+  bool seen_only = false;                                  // by the observer; no agent was in it
   std::vector<std::pair<std::string, std::string>> texts;  // every key and value of its file, in order
 
   uint64_t counter(format::Counter which) const { return counters[size_t(which)]; }
@@ -63,6 +65,8 @@ struct Thread {
   bool is_main = false;
   bool no_timer = false;  // not sampled at all
   bool end_estimated = false;
+  bool seen_only = false;  // by the observer: not sampled at all
+  TrackId track;           // none: not observed
   Nanos start_time;
   Nanos end_time;   // zero: not known
   Nanos start_cpu;  // thread CPU clock
@@ -167,6 +171,7 @@ struct Profile {
   std::vector<Site> sites;  // unique
   std::vector<Path> paths;
   Samples samples;
+  RunStates run_states;
   std::vector<Damage> damages;
   uint64_t bytes = 0;  // of all its files
 

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT
+// Records are read in their order, which is that of time but for damage. Where records were lost, what is
+// known of a processor decides: a thread that switches in there ends the turn of the one believed to run
+// there. Waits are looked up while switches are still in the kernel's rings, so they are put to their
+// stretches when all events are there.
+// Context: viewer.
+#include "viewer/load/observer_file.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace varve::load {
+namespace {
+
+using format::RecordHeader;
+using format::RecordKind;
+
+/// More tracks than this are made up: the kernel has no more thread ids at a time, and a track costs a
+/// record.
+constexpr uint32_t kMostTracks = 1 << 26;
+/// Of time that one sweep may tell about: an hour.
+constexpr uint64_t kLongestStretchNs = 3'600'000'000'000;
+
+uint16_t share_of(uint64_t part_ns, uint64_t whole_ns) {
+  if (part_ns >= whole_ns) return RunEvent::kWhole;
+  return uint16_t(double(part_ns) / double(whole_ns) * RunEvent::kWhole + 0.5);
+}
+
+class ObserverReader {
+ public:
+  ObserverReader(const File& file, std::vector<Damage>& damages) : file_(file), damages_(damages) {}
+
+  RunStates read(const format::FileHeader& header) {
+    states_.begin = {header.start_monotonic_ns};
+    for (const Chunk& chunk : list_chunks(file_, format::kObserverFile, header, damages_)) {
+      if (!chunk.is(format::ChunkType::kRunStates)) continue;
+      chunk_time_ = chunk.header.first_time_ns;
+      read_records(file_, format::kObserverFile, chunk, damages_,
+                   [this](RecordHeader record_header, ByteView record) { use(record_header, record); });
+    }
+    if (states_.source == RunStates::Source::kSweeps) end_stretches(sweep_end_);
+    settle();
+    return std::move(states_);
+  }
+
+ private:
+  struct Wait {
+    uint64_t time_ns;
+    TrackId track;
+    WaitKind kind;
+  };
+  /// What a sweep says of a thread.
+  struct Swept {
+    uint32_t track;
+    uint64_t run_ns, ready_ns, quanta, processor;
+  };
+
+  void use(RecordHeader header, ByteView record) {
+    static constexpr std::pair<RecordKind, void (ObserverReader::*)(RecordHeader, ByteView)> kReaders[] = {
+        {RecordKind::kTrack, &ObserverReader::read_track},
+        {RecordKind::kTrackEnd, &ObserverReader::read_track_end},
+        {RecordKind::kSwitches, &ObserverReader::read_switches},
+        {RecordKind::kSweep, &ObserverReader::read_sweep},
+        {RecordKind::kWait, &ObserverReader::read_wait},
+        {RecordKind::kSwitchesLost, &ObserverReader::read_lost},
+    };
+    for (auto [kind, reader] : kReaders)
+      if (header.kind == uint8_t(kind)) (this->*reader)(header, record);
+  }
+
+  TrackId known_track(uint64_t number) const {
+    if (number >= states_.tracks.size()) throw ParseError("tells of a thread that it does not describe");
+    return {uint32_t(number)};
+  }
+
+  void add(uint64_t time_ns, TrackId track, RunEvent event) {
+    event.time_ns = time_ns;
+    event.track = track;
+    states_.events.push_back(event);
+  }
+
+  void read_track(RecordHeader header, ByteView record) {
+    auto row = record.read<format::TrackRecord>();
+    // Tracks are told in the order of their numbers, so that a number needs no memory beyond its record.
+    if (row.track > states_.tracks.size() || row.track >= kMostTracks)
+      throw ParseError("describes a thread out of turn");
+    if (row.track == states_.tracks.size()) {
+      states_.tracks.emplace_back();
+      states_.tracks.back().start = {row.time_ns};
+      states_.tracks.back().start_seen = header.flags & format::kTrackStartSeen;
+      listed_.push_back(0);
+      runs_on_.push_back(RunEvent::kNoProcessor);
+      // A thread begins runnable. One that was there before the observer came is taken for blocked until
+      // seen.
+      if (states_.tracks.back().start_seen) add(row.time_ns, {row.track}, {.ready = RunEvent::kWhole});
+    }
+    Track& track = states_.tracks[row.track];
+    track.pid = row.pid;
+    track.tid = row.tid;
+    track.ppid = row.ppid;
+    track.name.assign(row.name, strnlen(row.name, sizeof row.name));
+  }
+
+  void read_track_end(RecordHeader, ByteView record) {
+    auto row = record.read<format::TrackEndRecord>();
+    TrackId id = known_track(row.track);
+    Track& track = states_.tracks[id.index()];
+    track.end = {std::max(row.time_ns, track.start.count)};
+    track.voluntary_switches = row.voluntary_switches;
+    track.involuntary_switches = row.involuntary_switches;
+    add(track.end.count, id, {.ended = true});
+  }
+
+  void read_switches(RecordHeader, ByteView record) {
+    states_.source = RunStates::Source::kSwitches;
+    record.skip(sizeof(RecordHeader));
+    while (!record.empty()) {
+      uint64_t delta = record.read_varint();
+      if (delta > UINT64_MAX - chunk_time_) throw ParseError("has a switch at an impossible time");
+      chunk_time_ += delta;
+      uint64_t what = record.read_varint();
+      TrackId track = known_track(what >> 2);
+      switch (format::SwitchKind(what & 3)) {
+        case format::SwitchKind::kIn:
+          switch_in(track, record.read_varint());
+          break;
+        case format::SwitchKind::kOutBlocked:
+          switch_out(track, 0);
+          break;
+        case format::SwitchKind::kOutReady:
+          switch_out(track, RunEvent::kWhole);
+          break;
+        default:
+          throw ParseError("has a switch of an unknown kind");
+      }
+    }
+  }
+
+  void switch_in(TrackId track, uint64_t processor) {
+    if (processor >= RunEvent::kNoProcessor) throw ParseError("has a switch on a processor that cannot be");
+    if (processor >= turn_.size()) turn_.resize(processor + 1);
+    TrackId before = turn_[processor];
+    if (before.valid() && before != track && runs_on_[before.index()] == processor)
+      switch_out(before, RunEvent::kWhole);  // its own record was lost
+    turn_[processor] = track;
+    runs_on_[track.index()] = uint16_t(processor);
+    add(chunk_time_, track, {.running = RunEvent::kWhole, .processor = uint16_t(processor), .quanta = 1});
+  }
+
+  void switch_out(TrackId track, uint16_t ready) {
+    runs_on_[track.index()] = RunEvent::kNoProcessor;
+    add(chunk_time_, track, {.ready = ready});
+  }
+
+  void read_sweep(RecordHeader, ByteView record) {
+    states_.source = RunStates::Source::kSweeps;
+    record.skip(sizeof(RecordHeader));
+    uint64_t begin = record.read_varint(), length = record.read_varint();
+    if (begin > UINT64_MAX - chunk_time_ || length > kLongestStretchNs)
+      throw ParseError("has a sweep at an impossible time");
+    begin += chunk_time_;
+    if (begin != sweep_begin_) end_stretches(begin);
+    sweep_begin_ = begin;
+    sweep_end_ = begin + length;
+    while (!record.empty()) {
+      Swept swept{};
+      swept.track = known_track(record.read_varint()).value;
+      for (uint64_t Swept::*field : {&Swept::run_ns, &Swept::ready_ns, &Swept::quanta, &Swept::processor})
+        swept.*field = record.read_varint();
+      add_swept(swept, length);
+    }
+  }
+
+  void add_swept(const Swept& swept, uint64_t length) {
+    uint64_t& last_listed = listed_[swept.track];
+    if (last_listed == sweep_begin_ + 1) return;  // told twice
+    last_listed = sweep_begin_ + 1;
+    RunEvent event;
+    event.running = share_of(swept.run_ns, length);
+    event.ready = std::min(share_of(swept.ready_ns, length), uint16_t(RunEvent::kWhole - event.running));
+    event.processor = uint16_t(std::min<uint64_t>(swept.processor, RunEvent::kNoProcessor));
+    event.quanta = uint16_t(std::min<uint64_t>(swept.quanta, UINT16_MAX));
+    if (event.active()) awake_.push_back(swept.track);
+    add(sweep_begin_, {swept.track}, event);
+  }
+
+  /// Threads that the last sweep found awake are blocked from its end on. If the next one, which begins
+  /// there, lists them, too, its event comes later and holds.
+  void end_stretches(uint64_t next_begin) {
+    for (uint32_t track : awake_) add(std::min(sweep_end_, next_begin), {track}, {});
+    awake_.clear();
+  }
+
+  void read_wait(RecordHeader header, ByteView record) {
+    auto row = record.read<format::WaitRecord>();
+    auto kind = header.flags < uint8_t(WaitKind::kCount) ? WaitKind(header.flags) : WaitKind::kOther;
+    waits_.push_back({row.time_ns, known_track(row.track), kind});
+  }
+
+  void read_lost(RecordHeader, ByteView record) {
+    auto row = record.read<format::SwitchesLostRecord>();
+    states_.lost += std::min(row.count, UINT64_MAX - states_.lost);
+  }
+
+  /// Events in the order of time, none after the end of its thread, and each wait at its stretch.
+  void settle() {
+    auto& events = states_.events;
+    if (!std::ranges::is_sorted(events, {}, &RunEvent::time_ns))
+      std::ranges::stable_sort(events, {}, &RunEvent::time_ns);
+    std::ranges::stable_sort(waits_, {}, &Wait::time_ns);
+    std::vector<bool> ended(states_.tracks.size());
+    std::vector<uint32_t> last(states_.tracks.size(), kNoEvent);  // by track: its last event
+    size_t kept = 0;
+    auto wait = waits_.begin();
+    for (const RunEvent& event : events) {
+      for (; wait != waits_.end() && wait->time_ns < event.time_ns; ++wait) put(*wait, last);
+      if (ended[event.track.index()]) continue;
+      ended[event.track.index()] = event.ended;
+      last[event.track.index()] = uint32_t(kept);
+      events[kept++] = event;
+    }
+    events.resize(kept);
+    for (; wait != waits_.end(); ++wait) put(*wait, last);
+    if (!events.empty()) {
+      states_.begin = {std::min(states_.begin.count, events.front().time_ns)};
+      states_.end = {events.back().time_ns};
+    }
+  }
+
+  void put(const Wait& wait, const std::vector<uint32_t>& last) {
+    uint32_t at = last[wait.track.index()];
+    if (at != kNoEvent && states_.events[at].active() < RunEvent::kWhole) states_.events[at].wait = wait.kind;
+  }
+
+  static constexpr uint32_t kNoEvent = UINT32_MAX;
+
+  const File& file_;
+  std::vector<Damage>& damages_;
+  RunStates states_;
+  std::vector<Wait> waits_;
+  uint64_t chunk_time_ = 0;
+  // Of switches.
+  std::vector<TrackId> turn_;      // by processor: who was switched in last
+  std::vector<uint16_t> runs_on_;  // by track: the processor, while it runs
+  // Of sweeps.
+  uint64_t sweep_begin_ = 0, sweep_end_ = 0;
+  std::vector<uint32_t> awake_;   // tracks that the last sweep listed
+  std::vector<uint64_t> listed_;  // by track: begin of the last sweep that listed it, plus one
+};
+
+}  // namespace
+
+tl::expected<ObserverFile, std::string> read_observer_file(const FileSource& source,
+                                                           std::vector<Damage>& damages) {
+  auto opened = source.open(format::kObserverFile);
+  if (!opened) return tl::unexpected(opened.error());
+  auto header = read_file_header(**opened, format::FileKind::kObserver);
+  if (!header) return tl::unexpected(header.error());
+  ObserverFile result;
+  std::ranges::copy(header->session_id, result.id.begin());
+  result.states = ObserverReader(**opened, damages).read(*header);
+  return result;
+}
+
+}  // namespace varve::load
