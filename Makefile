@@ -37,13 +37,13 @@ AGENT_LINK := -shared -static-libgcc -static-libstdc++ -Wl,-z,now -Wl,-z,relro -
 COMMON_SRC := $(wildcard common/*.cc)
 SIGNAL_SRC := $(wildcard agent/signal/*.cc)
 AGENT_SRC := $(wildcard agent/*.cc) $(SIGNAL_SRC)
-VIEWER_SRC := $(wildcard viewer/*.cc viewer/*/*.cc)
+VIEWER_SRC := $(wildcard viewer/*.cc viewer/*/*.cc viewer/*/*/*.cc)
 UNIT_SRC := $(wildcard test/unit/*.cc)
 BENCH_SRC := $(wildcard test/bench/*.cc)
 FUZZ_SRC := $(wildcard test/fuzz/fuzz_*.cc)
 PROGRAM_SRC := $(filter-out test/programs/demo.cc,$(wildcard test/programs/*.c test/programs/*.cc))
 FORMATTED := $(wildcard agent/*.cc agent/*.h agent/*/*.cc agent/*/*.h common/*.cc common/*.h viewer/*.cc viewer/*.h \
-  viewer/*/*.cc viewer/*/*.h test/*/*.cc test/*/*.h)
+  viewer/*/*.cc viewer/*/*.h viewer/*/*/*.cc viewer/*/*/*.h test/*/*.cc test/*/*.h)
 
 obj = $(patsubst %.cc,$(BUILD)/$(1)/%.o,$(2))
 AGENT_OBJ := $(call obj,agent-obj,$(AGENT_SRC) $(COMMON_SRC))

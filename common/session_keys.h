@@ -26,7 +26,18 @@ inline constexpr char kFinished[] = "finished";       // "1" once the recorder s
 inline constexpr char kFollow[] = "follow";           // "0" with --no-follow
 inline constexpr char kDelayNs[] = "delay_ns";        // --delay
 inline constexpr char kDurationNs[] = "duration_ns";  // --duration
-inline constexpr char kObserver[] = "observer";       // what gave run states; missing: nothing did
+inline constexpr char kObserver[] = "observer";       // what gave run states: "switches", "sweeps" or "off"
+inline constexpr char kObserverReason[] =
+    "observer_reason";  // a sentence: why the observer is not "switches", where nobody asked for another
+inline constexpr char kObserverTrouble[] =
+    "observer_trouble";  // a sentence: why run states end before the run does
+inline constexpr char kObserverCpuNs[] = "observer_cpu_ns";        // CPU time of the observer's thread
+inline constexpr char kObserverPeriodNs[] = "observer_period_ns";  // mean time from one sweep to the next
+inline constexpr char kObserverLost[] = "observer_lost";           // switch records that found no room
+inline constexpr char kObserverRefusedLooks[] =
+    "observer_refused_looks";  // looks at what a thread waits for that the kernel did not allow
+inline constexpr char kObserverUnreadable[] =
+    "observer_unreadable";  // processes of the run that /proc does not show to this user
 inline constexpr char kArgument[] = "argument";       // the words of the command, one record each, in order
 inline constexpr char kProgram[] = "program";         // path of the file that was executed
 inline constexpr char kMachine[] = "machine";         // uname -m

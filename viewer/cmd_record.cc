@@ -23,6 +23,8 @@
 #include "viewer/record/finalize.h"
 #include "viewer/record/host_facts.h"
 #include "viewer/record/launcher.h"
+#include "viewer/record/observe/observer.h"
+#include "viewer/record/observe/switch_rings.h"
 #include "viewer/record/perf_map_keeper.h"
 #include "viewer/record/preflight.h"
 #include "viewer/record/profile_directory.h"
@@ -35,6 +37,7 @@ namespace varve {
 namespace {
 
 namespace keys = session_key;
+using record::observe::RunStates;
 
 /// varve's own failure, as env, nohup and timeout have it: not one of the command's usual codes.
 constexpr int kExitOwnFailure = 125;
@@ -45,6 +48,7 @@ struct RecordOptions {
   Nanos delay;
   Nanos duration;
   uint64_t stack_depth = 1024;
+  RunStates run_states = RunStates::kAuto;
   bool no_follow = false;
   bool no_finalize = false;
   bool quiet = false;
@@ -74,6 +78,14 @@ OptionTable record_table(RecordOptions& options) {
        "CPU time of a thread between two samples, from 1ms to 1s; units ns, us, ms, s.",
        set_duration(options.interval, "ms", kNanosPerMilli, kNanosPerSecond)},
       {"Sampling", "--stack-depth", "N", "1024", "Keep at most N frames of a stack, from 1 to 4096.",
+      {"Sampling", "--run-states", "SOURCE", "auto",
+       "See when each thread runs, is ready or waits: by the kernel's context switch records (switches), by "
+       "looks at /proc every 10 ms or more (sweeps), by the first of these that is allowed (auto), or not "
+       "(off).",
+       set_choice(options.run_states, {{"auto", RunStates::kAuto},
+                                       {"switches", RunStates::kSwitches},
+                                       {"sweeps", RunStates::kSweeps},
+                                       {"off", RunStates::kOff}})},
        set_number(options.stack_depth, 1, format::kMaxStackDepth)},
       {"Scope", "--no-follow", "", "", "Record the command alone, not the processes it starts.",
        set_flag(options.no_follow)},
@@ -143,7 +155,7 @@ int end_like(int status) {
 class Recording {
  public:
   Recording(const RecordOptions& options, const record::Verdict& verdict)
-      : options_(options), verdict_(verdict) {}
+      : options_(options), verdict_(verdict), observer_(options.run_states) {}
 
   int run();
 
@@ -153,6 +165,7 @@ class Recording {
   record::RunEnd watch(pid_t command);
   void finish(const record::RunEnd& end);
   void begin_finalizing();
+  bool before_exec(pid_t command);
 
   const RecordOptions& options_;
   const record::Verdict& verdict_;
@@ -163,6 +176,8 @@ class Recording {
   std::optional<record::Finalization> finalization_;  // early: the command goes on
 };
 
+  record::observe::Observer observer_;
+  std::string no_observer_;                           // why the command was not let go
 tl::expected<void, std::string> Recording::prepare() {
   bool named = !options_.output.empty();
   auto directory = record::ProfileDirectory::prepare(
@@ -183,11 +198,25 @@ int Recording::refuse_start(int error) {
   directory_->discard();
   complain("record", fmt::format("cannot run '{}': {}", options_.command[0], std::strerror(error)));
   return error == ENOENT ? 127 : error == EAGAIN || error == ENOMEM ? kExitOwnFailure : 126;
+  observer_.stop(*session_);
 }
+  if (!no_observer_.empty()) return complain("record", no_observer_), kExitUsage;
 
 /// In a process of its own: the command may go on meanwhile, the user may lose patience, and the libraries
 /// that read other people's debug information may crash.
 void Recording::begin_finalizing() {
+/// The run begins now: the child was made, and waits.
+bool Recording::before_exec(pid_t command) {
+  auto observed =
+      observer_.begin({command, !options_.no_follow}, directory_->descriptor(), session_->header());
+  if (!observed) return no_observer_ = observed.error(), false;
+  Nanos now = record::clock_now(CLOCK_MONOTONIC);
+  session_->text(keys::kStartMonotonicNs, fmt::format("{}", now.count));
+  session_->text(keys::kStartRealtimeNs, fmt::format("{}", record::clock_now(CLOCK_REALTIME).count));
+  observer_.let_go(now);
+  return true;
+}
+
   perf_maps_->collect();
   bool progress = !options_.quiet && isatty(STDERR_FILENO);
   finalization_.emplace(directory_->path(), !options_.no_finalize, progress);
@@ -237,6 +266,7 @@ record::RunEnd Recording::watch(pid_t command) {
     begin_finalizing();
     return finalization_->task().pid();
   };
+    observer_.stop(*session_);  // its thread must not be there when a child is forked
   return record::supervise(command, record::clock_now(CLOCK_MONOTONIC), plan, signals_, *session_,
                            *perf_maps_);
 }
@@ -248,17 +278,16 @@ int Recording::run() {
     return kExitUsage;
   }
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-  session_->text(keys::kStartMonotonicNs, fmt::format("{}", record::clock_now(CLOCK_MONOTONIC).count));
-  session_->text(keys::kStartRealtimeNs, fmt::format("{}", record::clock_now(CLOCK_REALTIME).count));
   auto command = record::launch(
-      {options_.command, record::target_environment(verdict_.preload, directory_->absolute_path())},
-      signals_);
+      {options_.command, record::target_environment(verdict_.preload, directory_->absolute_path())}, signals_,
+      [this](pid_t child) { return before_exec(child); });
   if (!command) return refuse_start(command.error());
   session_->text(keys::kMainPid, fmt::format("{}", *command));
   record::RunEnd end = watch(*command);
   write_end(*session_, end);
   if (end.all_ended) record::trim_agent_files(directory_->descriptor());
   finish(end);
+  observer_.stop(*session_);
   return end_like(end.status);
 }
 
@@ -271,6 +300,11 @@ int run_record(std::span<const std::string> arguments) {
     return kExitUsage;
   }
   record::guard_standard_descriptors();
+    return kExitUsage;
+  }
+  if (std::string why = record::observe::why_no_switches();
+      options.run_states == RunStates::kSwitches && !why.empty()) {
+    complain("record", why + "; use --run-states sweeps");
   bool named = !options.output.empty();
   record::PreflightRequest request{options.command, record::find_agent(),
                                    named ? options.output : record::default_profile_name(options.command[0]),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// fork, environment, exec; errors of exec come back through a pipe that a successful exec closes. See
-// launcher.h. Context: viewer.
+// fork, a wait for the go-ahead, exec; errors of exec come back through a pipe that a successful exec closes.
+// See launcher.h. Context: viewer.
 #include "viewer/record/launcher.h"
 
 #include <fcntl.h>
@@ -21,13 +21,41 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
   return list;
 }
 
-/// errno of the child's exec, or 0 when the pipe was closed by success.
-int read_error(int descriptor) {
-  int error = 0;
+/// The number that the other side of a pipe writes, or `otherwise` when it is closed without.
+int read_number(int descriptor, int otherwise) {
+  int number = 0;
   ssize_t got;
-  do got = read(descriptor, &error, sizeof error);
+  do got = read(descriptor, &number, sizeof number);
   while (got < 0 && errno == EINTR);
-  return got == ssize_t(sizeof error) ? error : 0;
+  return got == ssize_t(sizeof number) ? number : otherwise;
+}
+
+/// Both ends of a pipe, closed on exec and at the end of the scope.
+struct Pipe {
+  int ends[2] = {-1, -1};
+
+  Pipe() = default;
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+  ~Pipe() { close_end(0), close_end(1); }
+
+  bool open() { return pipe2(ends, O_CLOEXEC) == 0; }
+  void close_end(int which) {
+    if (ends[which] >= 0) close(ends[which]);
+    ends[which] = -1;
+  }
+  bool send(int number) const { return write(ends[1], &number, sizeof number) == ssize_t(sizeof number); }
+};
+
+/// In the child. The recorder says go, or nothing where it gives up or was killed.
+[[noreturn]] void execute(const Launch& command, const InheritedSignals& signals, Pipe& go, Pipe& report) {
+  constexpr int kGiveUp = 0;
+  std::vector<char*> argv = pointers(command.argv), environment = pointers(command.environment);
+  go.close_end(1);
+  if (read_number(go.ends[0], kGiveUp) == kGiveUp) _exit(0);
+  signals.restore();
+  execvpe(argv[0], argv.data(), environment.data());
+  _exit(report.send(errno) ? 126 : 127);
 }
 
 }  // namespace
@@ -56,24 +84,19 @@ void guard_standard_descriptors() {
     }
 }
 
-tl::expected<pid_t, int> launch(const Launch& command, const InheritedSignals& signals) {
-  std::vector<char*> argv = pointers(command.argv), environment = pointers(command.environment);
-  int report[2];
-  if (pipe2(report, O_CLOEXEC) != 0) return tl::unexpected(errno);
+tl::expected<pid_t, int> launch(const Launch& command, const InheritedSignals& signals,
+                                const std::function<bool(pid_t)>& before_exec) {
+  Pipe go, report;
+  if (!go.open() || !report.open()) return tl::unexpected(errno);
   pid_t child = fork();
-  if (child == 0) {
-    signals.restore();
-    execvpe(argv[0], argv.data(), environment.data());
-    int error = errno;
-    ssize_t written = write(report[1], &error, sizeof error);
-    _exit(written < 0 ? 127 : 126);
-  }
-  int error = child < 0 ? errno : 0;
-  close(report[1]);
-  if (child > 0) error = read_error(report[0]);
-  close(report[0]);
+  if (child < 0) return tl::unexpected(errno);
+  if (child == 0) execute(command, signals, go, report);
+  int error = before_exec && !before_exec(child) ? ECANCELED : 0;
+  report.close_end(1);
+  if (!error && go.send(1)) error = read_number(report.ends[0], 0);
+  go.close_end(1);
   if (!error) return child;
-  if (child > 0) waitpid(child, nullptr, 0);
+  waitpid(child, nullptr, 0);
   return tl::unexpected(error);
 }
 

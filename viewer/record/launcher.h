@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/types.h>
 
+#include <functional>
 #include <string>
 #include <tl/expected.hpp>
 #include <vector>
@@ -43,8 +44,10 @@ struct Launch {
 };
 
 /// Forks and executes, searching PATH for a name without a slash. Returns the pid once exec has succeeded.
-/// The error is errno of exec or fork.
-tl::expected<pid_t, int> launch(const Launch& command, const InheritedSignals& signals);
+/// Between the two, while the child waits, `before_exec` is called with its pid; if that returns false the
+/// child ends without a trace. The error is errno of exec or fork, or ECANCELED after that.
+tl::expected<pid_t, int> launch(const Launch& command, const InheritedSignals& signals,
+                                const std::function<bool(pid_t)>& before_exec = {});
 
 /// The environment of this process with `preload` in front of LD_PRELOAD and VARVE_SESSION set to `session`.
 std::vector<std::string> target_environment(const std::vector<std::string>& preload,

@@ -23,6 +23,18 @@ namespace {
 constexpr size_t kMostProcesses = 100'000;
 constexpr size_t kMostChildrenText = 1 << 20;
 
+/// Children belong to the thread that forked them.
+void add_children(pid_t process, std::vector<pid_t>& list) {
+  std::string tasks = fmt::format("/proc/{}/task", process);
+  std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir(tasks.c_str()), closedir);
+  if (!directory) return;
+  while (dirent* entry = readdir(directory.get()))
+    if (entry->d_name[0] != '.')
+      add_numbers(small_file(tasks + "/" + entry->d_name + "/children", kMostChildrenText), list);
+}
+
+}  // namespace
+
 void add_numbers(std::string_view text, std::vector<pid_t>& list) {
   const char* next = text.data();
   const char* end = next + text.size();
@@ -37,18 +49,6 @@ void add_numbers(std::string_view text, std::vector<pid_t>& list) {
     next = after;
   }
 }
-
-/// Children belong to the thread that forked them.
-void add_children(pid_t process, std::vector<pid_t>& list) {
-  std::string tasks = fmt::format("/proc/{}/task", process);
-  std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir(tasks.c_str()), closedir);
-  if (!directory) return;
-  while (dirent* entry = readdir(directory.get()))
-    if (entry->d_name[0] != '.')
-      add_numbers(small_file(tasks + "/" + entry->d_name + "/children", kMostChildrenText), list);
-}
-
-}  // namespace
 
 std::vector<pid_t> descendants() {
   std::vector<pid_t> list;

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "common/units.h"
@@ -14,6 +15,9 @@ namespace varve::record {
 
 /// All living descendants, zombies included, parents before children. At most 100,000.
 std::vector<pid_t> descendants();
+
+/// Adds the numbers in a text, such as /proc/PID/task/TID/children.
+void add_numbers(std::string_view text, std::vector<pid_t>& list);
 
 /// Whether this process is among the parents of `process`.
 bool is_descendant(pid_t process);

@@ -146,7 +146,7 @@ tl::expected<void, std::string> ProfileDirectory::publish(bool move_aside) {
 }
 
 void ProfileDirectory::discard() {
-  unlinkat(descriptor_, format::kSessionFile, 0);
+  for (const char* file : {format::kSessionFile, format::kObserverFile}) unlinkat(descriptor_, file, 0);
   rmdir(current_.c_str());
 }
 

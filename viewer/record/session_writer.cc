@@ -7,20 +7,15 @@
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <cstddef>
 #include <cstring>
 #include <utility>
 
 #include "viewer/record/clock.h"
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 namespace varve::record {
 namespace {
@@ -31,56 +26,18 @@ constexpr uint64_t kFirstChunk = 2 * kPageSize;
 constexpr size_t kChunkBytes = 4 * kPageSize;  // holds the facts of nearly every run
 constexpr size_t kLongestRecord = UINT16_MAX;  // RecordHeader::size has 16 bits
 
-bool write_at(int descriptor, const void* bytes, size_t size, uint64_t offset) {
-  const char* next = static_cast<const char*>(bytes);
-  while (size) {
-    ssize_t written = pwrite(descriptor, next, size, off_t(offset));
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    next += written, size -= size_t(written), offset += size_t(written);
-  }
-  return true;
-}
-
-FileHeader make_header() {
-  FileHeader header{};
-  std::memcpy(header.magic, kMagic, sizeof kMagic);
-  header.major = kMajor;
-  header.minor = kMinor;
-  header.byte_order = kByteOrder;
-  header.kind = uint16_t(FileKind::kSession);
-  if (getrandom(header.session_id, sizeof header.session_id, 0) < 0) {
-    uint64_t seed[2] = {clock_now(CLOCK_REALTIME).count, uint64_t(getpid())};
-    std::memcpy(header.session_id, seed, sizeof seed);
-  }
-  header.pid = getpid();
-  header.ppid = getppid();
-  header.start_realtime_ns = clock_now(CLOCK_REALTIME).count;
-  header.start_monotonic_ns = clock_now(CLOCK_MONOTONIC).count;
-  header.checksum = header_checksum(header);
-  return header;
-}
-
-ChunkHeader make_chunk(ChunkType type, size_t capacity, uint32_t sequence) {
-  ChunkHeader chunk{};
-  chunk.type = uint32_t(type);
-  chunk.version = 1;
-  chunk.capacity = uint32_t(capacity);
-  chunk.thread = kNoThread;
-  chunk.sequence = sequence;
-  chunk.first_time_ns = chunk.last_time_ns = clock_now(CLOCK_MONOTONIC).count;
-  return chunk;
-}
-
 }  // namespace
 
 SessionWriter::SessionWriter(SessionWriter&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)),
       control_page_(std::exchange(other.control_page_, nullptr)),
       header_(other.header_),
-      chunk_(other.chunk_),
-      chunk_offset_(other.chunk_offset_),
-      records_(std::move(other.records_)) {}
+      chunks_(std::move(other.chunks_)) {}
+
+SessionWriter::SessionWriter(int descriptor)
+    : descriptor_(descriptor),
+      header_(make_file_header(FileKind::kSession)),
+      chunks_(descriptor, kFirstChunk, 1) {}
 
 SessionWriter::~SessionWriter() {
   if (control_page_) munmap(control_page_, kFirstChunk);
@@ -100,9 +57,8 @@ tl::expected<void, std::string> SessionWriter::begin(const AgentSettings& settin
   flock(descriptor_, LOCK_EX | LOCK_NB);
   // Written whole before it is mapped: a hole in a mapped file is a SIGBUS on a full disk.
   std::vector<uint8_t> pages(kFirstChunk);
-  header_ = make_header();
   std::memcpy(pages.data(), &header_, sizeof header_);
-  ChunkHeader chunk = make_chunk(ChunkType::kControl, kPageSize, 0);
+  ChunkHeader chunk = make_chunk_header(ChunkType::kControl, kPageSize, 0, {header_.start_monotonic_ns});
   chunk.used = sizeof(ControlBlock);
   std::memcpy(pages.data() + kPageSize, &chunk, sizeof chunk);
   ControlBlock control{};
@@ -130,32 +86,13 @@ ControlState SessionWriter::state() const {
   return ControlState(std::atomic_ref(control->state).load(std::memory_order_acquire));
 }
 
-bool SessionWriter::begin_chunk(size_t record_bytes) {
-  uint64_t offset = chunk_offset_ ? chunk_offset_ + chunk_.capacity : kFirstChunk;
-  size_t need = sizeof(ChunkHeader) + record_bytes;
-  size_t capacity = std::max(kChunkBytes, (need + kPageSize - 1) / kPageSize * kPageSize);
-  ChunkHeader chunk = make_chunk(ChunkType::kSession, capacity, chunk_offset_ ? chunk_.sequence + 1 : 1);
-  std::vector<uint8_t> bytes(capacity);
-  std::memcpy(bytes.data(), &chunk, sizeof chunk);
-  if (!write_at(descriptor_, bytes.data(), bytes.size(), offset)) return false;
-  if (chunk_offset_) seal();
-  chunk_ = chunk;
-  chunk_offset_ = offset;
-  records_.clear();
-  return true;
-}
-
 bool SessionWriter::append(const void* bytes, size_t size) {
-  bool fits = chunk_offset_ && sizeof(ChunkHeader) + chunk_.used + size <= chunk_.capacity;
-  if (!fits && !begin_chunk(size)) return false;
-  if (!write_at(descriptor_, bytes, size, chunk_offset_ + sizeof(ChunkHeader) + chunk_.used)) return false;
-  const auto* first = static_cast<const uint8_t*>(bytes);
-  records_.insert(records_.end(), first, first + size);
-  chunk_.used += uint32_t(size);
-  chunk_.last_time_ns = clock_now(CLOCK_MONOTONIC).count;
-  return write_at(descriptor_, &chunk_.last_time_ns, sizeof chunk_.last_time_ns,
-                  chunk_offset_ + offsetof(ChunkHeader, last_time_ns)) &&
-         write_at(descriptor_, &chunk_.used, sizeof chunk_.used, chunk_offset_ + offsetof(ChunkHeader, used));
+  Nanos now = clock_now(CLOCK_MONOTONIC);
+  size_t need = (sizeof(ChunkHeader) + size + kPageSize - 1) / kPageSize * kPageSize;
+  if (!chunks_.fits(size) && !chunks_.begin(ChunkType::kSession, std::max(kChunkBytes, need), now))
+    return false;
+  chunks_.append(bytes, size);
+  return chunks_.commit(now);
 }
 
 bool SessionWriter::text(std::string_view key, std::string_view value) {
@@ -176,14 +113,6 @@ bool SessionWriter::process_exit(ProcessExitRecord record) {
   return append(&record, sizeof record);
 }
 
-void SessionWriter::seal() {
-  if (!chunk_offset_) return;
-  chunk_.checksum = XXH64(records_.data(), records_.size(), 0);
-  chunk_.flags |= kChunkSealed;
-  // The checksum first: the flag says that it holds.
-  if (write_at(descriptor_, &chunk_.checksum, sizeof chunk_.checksum,
-               chunk_offset_ + offsetof(ChunkHeader, checksum)))
-    write_at(descriptor_, &chunk_.flags, sizeof chunk_.flags, chunk_offset_ + offsetof(ChunkHeader, flags));
-}
+void SessionWriter::seal() { chunks_.seal(); }
 
 }  // namespace varve::record

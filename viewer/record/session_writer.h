@@ -9,10 +9,10 @@
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
-#include <vector>
 
 #include "common/file_format.h"
 #include "common/units.h"
+#include "viewer/record/chunk_writer.h"
 
 namespace varve::record {
 
@@ -45,20 +45,19 @@ class SessionWriter {
   void seal();
 
   Nanos start_time() const { return {header_.start_monotonic_ns}; }  // CLOCK_MONOTONIC
+  /// What other files of the run take their session id from.
+  const format::FileHeader& header() const { return header_; }
 
  private:
-  explicit SessionWriter(int descriptor) : descriptor_(descriptor) {}
+  explicit SessionWriter(int descriptor);
 
   tl::expected<void, std::string> begin(const AgentSettings& settings);
   bool append(const void* bytes, size_t size);
-  bool begin_chunk(size_t record_bytes);
 
   int descriptor_ = -1;
   void* control_page_ = nullptr;  // the file's first two pages, shared with the agents
-  format::FileHeader header_{};
-  format::ChunkHeader chunk_{};   // of the chunk being filled
-  uint64_t chunk_offset_ = 0;     // in the file; 0: none yet
-  std::vector<uint8_t> records_;  // its records, for the checksum
+  format::FileHeader header_;
+  ChunkWriter chunks_;
 };
 
 }  // namespace varve::record

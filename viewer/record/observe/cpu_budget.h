@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// CpuBudget: keeps the observer's own CPU time below a share of one processor. What it has used beyond that
+// share is a debt, which time pays back; who is too deep in debt has to wait. Not a clock: the caller reads
+// CLOCK_THREAD_CPUTIME_ID.
+// Context: viewer, one thread.
+#pragma once
+
+#include <algorithm>
+
+#include "common/units.h"
+
+namespace varve::record::observe {
+
+class CpuBudget {
+ public:
+  /// Of one processor. The promise is one in a hundred; the rest is for what is not seen from inside, such as
+  /// the switch to this thread.
+  static constexpr uint64_t kOneIn = 125;
+  /// A debt that delays nothing: what a burst of new threads may cost at once.
+  static constexpr Nanos kCredit{5 * kNanosPerMilli.count};
+
+  explicit CpuBudget(Nanos now) : last_(now) {}
+
+  /// `used` CPU time was spent until `now` (CLOCK_MONOTONIC).
+  void charge(Nanos now, Nanos used) {
+    debt_ = saturating_sub(debt_, {saturating_sub(now, last_).count / kOneIn}) + used;
+    last_ = std::max(now, last_);
+  }
+
+  /// When the next work may begin, `period` after the begin of this one or later.
+  Nanos next(Nanos began, Nanos period) const {
+    return std::max(began + period, last_ + Nanos{saturating_sub(debt_, kCredit).count * kOneIn});
+  }
+
+  /// CPU time that may be spent in addition, once in each `period`, without making that longer.
+  Nanos room(Nanos period, Nanos used) const {
+    if (debt_ + used > kCredit) return {};
+    return saturating_sub({period.count / kOneIn}, used);
+  }
+
+ private:
+  Nanos last_;
+  Nanos debt_;
+};
+
+}  // namespace varve::record::observe

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// The observer's thread and the choice of its source. See observer.h.
+// Context: viewer.
+#include "viewer/record/observe/observer.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+
+#include "common/session_keys.h"
+#include "viewer/record/clock.h"
+#include "viewer/record/observe/switch_rings.h"
+
+namespace varve::record::observe {
+namespace {
+
+/// A recorder that is killed loses at most what happened in this time.
+constexpr Nanos kFlushPeriod{500 * kNanosPerMilli.count};
+
+timespec time_until(Nanos when) {
+  Nanos rest = saturating_sub(when, clock_now(CLOCK_MONOTONIC));
+  return {time_t(rest.count / kNanosPerSecond.count), long(rest.count % kNanosPerSecond.count)};
+}
+
+/// Starts a thread that no signal reaches: they are the supervisor's.
+template <typename Work>
+std::thread start_thread(Work work) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread thread(work);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return thread;
+}
+
+}  // namespace
+
+Observer::~Observer() { join(); }
+
+void Observer::choose_source(Subject subject) {
+  if (wanted_ != RunStates::kSweeps) {
+    auto rings = SwitchRings::open(subject, *writer_);
+    if (rings)
+      source_ = std::move(*rings);
+    else
+      reason_ = rings.error();
+  }
+}
+
+tl::expected<void, std::string> Observer::begin(Subject subject, int directory,
+                                                const format::FileHeader& session) {
+  if (wanted_ == RunStates::kOff) return {};
+  if (auto writer = ObserverWriter::create(directory, session))
+    writer_ = std::move(*writer);
+  else
+    trouble_ = writer.error();
+  stop_event_ = eventfd(0, EFD_CLOEXEC);
+  if (writer_ && stop_event_ >= 0) choose_source(subject);
+  if (wanted_ == RunStates::kSwitches && !source_)
+    return tl::unexpected(reason_.empty() ? trouble_ : reason_);
+  return {};
+}
+
+void Observer::let_go(Nanos start) {
+  if (!source_) return;
+  source_->begin(start);
+  thread_ = start_thread([this] { run(); });
+}
+
+/// Wakes when a source's descriptor is ready, its time has come, or the end.
+void Observer::run() {
+  std::vector<pollfd> wakes = {{stop_event_, POLLIN, 0}};
+  source_->add_wakes(wakes);
+  Nanos now = clock_now(CLOCK_MONOTONIC), flushed = now;
+  while (!(wakes[0].revents & POLLIN) && !writer_->failed()) {
+    Nanos next = source_->look(now);
+    if (now - flushed >= kFlushPeriod) {
+      writer_->flush(now);
+      flushed = now;
+    }
+    timespec timeout = time_until(next);
+    ppoll(wakes.data(), wakes.size(), &timeout, nullptr);
+    for (pollfd& wake : wakes)
+      if (wake.revents & (POLLHUP | POLLERR | POLLNVAL)) wake.fd = -1;  // nobody is left to wake us
+    now = clock_now(CLOCK_MONOTONIC);
+  }
+  source_->finish(now);
+  writer_->finish(now);
+  cpu_ = clock_now(CLOCK_THREAD_CPUTIME_ID);
+}
+
+void Observer::join() {
+  if (thread_.joinable()) {
+    uint64_t one = 1;
+    while (write(stop_event_, &one, sizeof one) < 0 && errno == EINTR) continue;
+    thread_.join();
+  }
+  if (stop_event_ >= 0) close(stop_event_);
+  stop_event_ = -1;
+}
+
+void Observer::stop(SessionWriter& session) {
+  if (told_) return;
+  told_ = true;
+  join();
+  if (writer_ && writer_->failed())
+    trouble_ = fmt::format("run states could not be written: {}", std::strerror(writer_->error()));
+  if (!source_) session.text(session_key::kObserver, "off");
+  if (source_)
+    for (const auto& [key, value] : source_->facts()) session.text(key, value);
+  if (source_) session.text(session_key::kObserverCpuNs, fmt::format("{}", cpu_.count));
+  if (!reason_.empty()) session.text(session_key::kObserverReason, reason_);
+  if (!trouble_.empty()) session.text(session_key::kObserverTrouble, trouble_);
+  source_.reset();  // descriptors and memory
+  writer_.reset();
+}
+
+}  // namespace varve::record::observe

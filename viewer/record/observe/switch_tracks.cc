@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+// Events of threads into records. See switch_tracks.h.
+// Context: viewer.
+#include "viewer/record/observe/switch_tracks.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "viewer/record/observe/proc_file.h"
+#include "viewer/record/observe/wait_look.h"
+
+namespace varve::record::observe {
+namespace {
+
+using format::SwitchKind;
+using Kind = RingEvent::Kind;
+
+/// As /proc says it now; empty for a thread that has ended.
+std::string_view current_name(pid_t process, pid_t thread, std::span<char> buffer) {
+  std::string_view name = read_task(process, thread, "comm", buffer).text;
+  return name.substr(0, name.find('\n'));
+}
+
+}  // namespace
+
+void SwitchTracks::begin(Nanos start) {
+  char buffer[64];
+  begin_track(subject_.command, subject_.command, getpid(), start, true,
+              current_name(subject_.command, subject_.command, buffer))
+      .blocked = true;
+}
+
+/// Events of a thread that has already ended carry no id.
+bool SwitchTracks::wanted(const RingEvent& event) const {
+  if (event.kind == Kind::kLost) return true;
+  return event.tid > 0 && event.pid > 0 && (subject_.follow || event.pid == subject_.command);
+}
+
+void SwitchTracks::take(const RingEvent& event) {
+  using Taker = void (SwitchTracks::*)(const RingEvent&);
+  static constexpr Taker kTakers[] = {
+      &SwitchTracks::take_in,   &SwitchTracks::take_out,  &SwitchTracks::take_out,  &SwitchTracks::take_fork,
+      &SwitchTracks::take_exit, &SwitchTracks::take_name, &SwitchTracks::take_exec, &SwitchTracks::take_lost};
+  if (wanted(event)) (this->*kTakers[size_t(event.kind)])(event);
+}
+
+SwitchTracks::Track* SwitchTracks::find(int32_t tid) {
+  if (last_ && last_->tid == tid) return last_;
+  auto found = live_.find(tid);
+  return found == live_.end() ? nullptr : last_ = &found->second;
+}
+
+/// Null where the thread has gone on since.
+SwitchTracks::Track* SwitchTracks::find(const Stretch& stretch) {
+  Track* track = find(stretch.tid);
+  bool same = track && track->index == stretch.index && track->stretch == stretch.number;
+  return same ? track : nullptr;
+}
+
+SwitchTracks::Track& SwitchTracks::begin_track(int32_t pid, int32_t tid, int32_t parent_pid, Nanos start,
+                                               bool start_seen, std::string_view name) {
+  Track track;
+  track.index = tracks_++;
+  track.pid = pid;
+  track.tid = tid;
+  track.parent_pid = parent_pid;
+  track.start = start;
+  track.start_seen = start_seen;
+  name.copy(track.name, sizeof track.name - 1);
+  write_track(track);
+  return *(last_ = &(live_[tid] = track));
+}
+
+/// A thread whose start was lost is seen from its first event on.
+SwitchTracks::Track& SwitchTracks::find_or_begin(const RingEvent& event) {
+  if (Track* track = find(event.tid)) return *track;
+  char buffer[64];
+  auto process = live_.find(event.pid);
+  int32_t parent_pid = process == live_.end() ? 0 : process->second.parent_pid;
+  return begin_track(event.pid, event.tid, parent_pid, event.time, false,
+                     current_name(event.pid, event.tid, buffer));
+}
+
+void SwitchTracks::write_track(const Track& track) {
+  format::TrackRecord record{};
+  record.track = track.index;
+  record.pid = track.pid;
+  record.tid = track.tid;
+  record.ppid = track.parent_pid;
+  record.time_ns = track.start.count;
+  std::memcpy(record.name, track.name, sizeof record.name);
+  writer_.track(record, track.start_seen);
+}
+
+void SwitchTracks::end_track(Track& track, Nanos time) {
+  settle_look(track, time);
+  format::TrackEndRecord record{};
+  record.track = track.index;
+  record.time_ns = time.count;
+  // What was lost was not counted.
+  record.voluntary_switches = lost_ ? format::kUnknownCount : track.voluntary;
+  record.involuntary_switches = lost_ ? format::kUnknownCount : track.involuntary;
+  writer_.track_end(record);
+  last_ = nullptr;
+  live_.erase(track.tid);
+}
+
+/// The thread's stretch has lasted until `until`; a look after that time saw another one.
+void SwitchTracks::settle_look(Track& track, Nanos until) {
+  if (track.look_time.count && track.look_time < until)
+    writer_.wait(track.index, track.look_time, track.look_kind);
+  track.look_time = {};
+}
+
+void SwitchTracks::take_in(const RingEvent& event) {
+  Track& track = find_or_begin(event);
+  settle_look(track, event.time);
+  ++track.stretch;
+  track.blocked = false;
+  writer_.switch_event(event.time, track.index, SwitchKind::kIn, event.processor);
+}
+
+void SwitchTracks::take_out(const RingEvent& event) {
+  Track& track = find_or_begin(event);
+  track.look_time = {};
+  ++track.stretch;
+  track.blocked = event.kind == Kind::kOutBlocked;
+  ++(track.blocked ? track.voluntary : track.involuntary);
+  writer_.switch_event(event.time, track.index,
+                       track.blocked ? SwitchKind::kOutBlocked : SwitchKind::kOutReady, 0);
+  if (track.blocked) blocked_.push_back({track.tid, track.index, track.stretch, {}, false});
+}
+
+/// A new thread is ready from the start, which the file has to say: one without an event counts as blocked.
+void SwitchTracks::take_fork(const RingEvent& event) {
+  if (Track* old = find(event.tid)) end_track(*old, event.time);  // its end was lost
+  bool new_process = event.pid == event.tid;
+  auto parent = live_.find(event.parent_tid), process = live_.find(event.pid);
+  int32_t parent_pid = new_process              ? event.parent_pid
+                       : process != live_.end() ? process->second.parent_pid
+                                                : 0;
+  char name[16] = {};
+  if (parent != live_.end()) std::memcpy(name, parent->second.name, sizeof name);
+  Track& track = begin_track(event.pid, event.tid, parent_pid, event.time, true, name);
+  writer_.switch_event(event.time, track.index, SwitchKind::kOutReady, 0);
+}
+
+void SwitchTracks::take_exit(const RingEvent& event) {
+  if (Track* track = find(event.tid)) end_track(*track, event.time);
+}
+
+void SwitchTracks::take_name(const RingEvent& event) {
+  Track& track = find_or_begin(event);
+  std::memcpy(track.name, event.name, sizeof track.name);
+  write_track(track);
+}
+
+/// A thread that executes another program becomes the only one of its process, and takes the first one's id.
+void SwitchTracks::take_exec(const RingEvent& event) {
+  if (!find(event.tid)) {
+    auto other =
+        std::ranges::find_if(live_, [&](const auto& entry) { return entry.second.pid == event.pid; });
+    if (other != live_.end()) {
+      Track track = other->second;
+      live_.erase(other);
+      track.tid = event.tid;
+      last_ = &(live_[event.tid] = track);
+    }
+  }
+  take_name(event);
+}
+
+/// The end of any thread may be among the lost.
+void SwitchTracks::take_lost(const RingEvent& event) {
+  lost_ += event.lost;
+  writer_.switches_lost(event.time, event.lost);
+  blocked_.clear();
+  for (const auto& [tid, track] : live_) blocked_.push_back({tid, track.index, track.stretch, {}, false});
+}
+
+void SwitchTracks::look_at(Track& track, Nanos now) {
+  WaitLook look = look_at_wait(track.pid, track.tid, [&](pid_t tid) {
+    auto found = live_.find(tid);
+    return found != live_.end() && found->second.pid == track.pid;
+  });
+  bool gone = look.result == WaitLook::Result::kGone || look.result == WaitLook::Result::kZombie;
+  bool blocked = look.result == WaitLook::Result::kBlocked && track.blocked;
+  if (look.result == WaitLook::Result::kRefused) ++refused_looks_;
+  if (blocked) {
+    track.look_time = now;
+    track.look_kind = look.kind;
+  }
+  if (gone || blocked) looked_.push_back({track.tid, track.index, track.stretch, now, gone});
+}
+
+void SwitchTracks::look_at_blocked(Nanos now, size_t most) {
+  std::erase_if(blocked_, [&](const Stretch& stretch) {
+    Track* track = find(stretch);
+    if (!track) return true;
+    if (most == 0) return false;
+    --most;
+    look_at(*track, now);
+    return true;
+  });
+}
+
+/// A thread that was gone at a look and has no end by now will have none: that event was lost.
+void SwitchTracks::settle(Nanos time) {
+  std::erase_if(looked_, [&](const Stretch& looked) {
+    if (looked.look_time >= time) return false;
+    if (Track* track = find(looked)) {
+      if (looked.gone)
+        end_track(*track, looked.look_time);
+      else
+        settle_look(*track, time);
+    }
+    return true;
+  });
+}
+
+}  // namespace varve::record::observe

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// SwitchTracks: threads by the kernel's events about them, told to the observer file: which begin, run, wait,
+// change their name and end. Also looks at what those wait for that have been blocked for a while. Not where
+// the events come from: switch_rings.h.
+// Context: viewer, the observer's thread.
+#pragma once
+
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "common/units.h"
+#include "viewer/record/observe/observer_writer.h"
+#include "viewer/record/observe/perf_ring.h"
+#include "viewer/record/observe/source.h"
+
+namespace varve::record::observe {
+
+class SwitchTracks {
+ public:
+  SwitchTracks(ObserverWriter& writer, Subject subject) : writer_(writer), subject_(subject) {}
+
+  /// The command's first thread, which is blocked since `start`.
+  void begin(Nanos start);
+
+  /// Events in the order of time.
+  void take(const RingEvent& event);
+
+  /// Looks at threads that are still blocked as far as the events tell, at most so many.
+  void look_at_blocked(Nanos now, size_t most);
+  /// All events up to `time` were taken: what looks until then saw is certain.
+  void settle(Nanos time);
+
+  uint64_t lost() const { return lost_; }
+  uint64_t refused_looks() const { return refused_looks_; }
+
+ private:
+  struct Track {
+    uint32_t index = 0;
+    int32_t pid = 0, tid = 0, parent_pid = 0;
+    Nanos start;
+    bool start_seen = false;
+    bool blocked = false;
+    uint32_t voluntary = 0, involuntary = 0;
+    uint32_t stretch = 0;  // counts the events: a look holds while it stays
+    Nanos look_time;       // of a look in this stretch that is not settled; 0: none
+    WaitKind look_kind = WaitKind::kOther;
+    char name[16] = {};
+  };
+  /// A stretch of a thread, which may be over by now.
+  struct Stretch {
+    int32_t tid = 0;
+    uint32_t index = 0, number = 0;
+    Nanos look_time;
+    bool gone = false;
+  };
+
+  bool wanted(const RingEvent& event) const;
+  Track& begin_track(int32_t pid, int32_t tid, int32_t parent_pid, Nanos start, bool start_seen,
+                     std::string_view name);
+  Track* find(int32_t tid);
+  Track* find(const Stretch& stretch);
+  Track& find_or_begin(const RingEvent& event);
+  void write_track(const Track& track);
+  void end_track(Track& track, Nanos time);
+  void settle_look(Track& track, Nanos until);
+  void look_at(Track& track, Nanos now);
+
+  void take_in(const RingEvent& event);
+  void take_out(const RingEvent& event);
+  void take_fork(const RingEvent& event);
+  void take_exit(const RingEvent& event);
+  void take_name(const RingEvent& event);
+  void take_exec(const RingEvent& event);
+  void take_lost(const RingEvent& event);
+
+  ObserverWriter& writer_;
+  Subject subject_;
+  std::unordered_map<int32_t, Track> live_;  // by tid
+  Track* last_ = nullptr;                    // of the event before: often the same thread's
+  uint32_t tracks_ = 0;
+  std::vector<Stretch> blocked_;  // not looked at yet
+  std::vector<Stretch> looked_;   // not settled yet
+  uint64_t lost_ = 0;
+  uint64_t refused_looks_ = 0;
+};
+
+}  // namespace varve::record::observe
