@@ -352,13 +352,13 @@ enum class SwitchKind : uint8_t {
 //     track; ns it ran; ns it was ready; how often it was switched in; processor it last ran on
 // Threads that are not listed were blocked all the time. A sweep that does not fit is told in several records
 // of the same begin and length.
+inline constexpr uint32_t kUnknownProcessor = UINT32_MAX;  // nobody looked where the thread ran
 
 inline constexpr uint32_t kRunStatesChunkBytes = 64 * 1024;
 
 inline constexpr uint32_t kMaxStackDepth = 4096;
 inline constexpr uint32_t kSampleChunkBytes = 64 * 1024;
 /// Ten bytes is the longest varint of 64 bits; the fixed part is five varints.
-inline constexpr uint32_t kUnknownProcessor = UINT32_MAX;  // nobody looked where the thread ran
 inline constexpr uint32_t kMaxSampleBytes = sizeof(RecordHeader) + 5 * 10 + kMaxStackDepth * 10;
 static_assert(kMaxSampleBytes < kSampleChunkBytes - sizeof(ChunkHeader));
 static_assert(kMaxSampleBytes <= UINT16_MAX);

@@ -78,6 +78,7 @@ OptionTable record_table(RecordOptions& options) {
        "CPU time of a thread between two samples, from 1ms to 1s; units ns, us, ms, s.",
        set_duration(options.interval, "ms", kNanosPerMilli, kNanosPerSecond)},
       {"Sampling", "--stack-depth", "N", "1024", "Keep at most N frames of a stack, from 1 to 4096.",
+       set_number(options.stack_depth, 1, format::kMaxStackDepth)},
       {"Sampling", "--run-states", "SOURCE", "auto",
        "See when each thread runs, is ready or waits: by the kernel's context switch records (switches), by "
        "looks at /proc every 10 ms or more (sweeps), by the first of these that is allowed (auto), or not "
@@ -86,7 +87,6 @@ OptionTable record_table(RecordOptions& options) {
                                        {"switches", RunStates::kSwitches},
                                        {"sweeps", RunStates::kSweeps},
                                        {"off", RunStates::kOff}})},
-       set_number(options.stack_depth, 1, format::kMaxStackDepth)},
       {"Scope", "--no-follow", "", "", "Record the command alone, not the processes it starts.",
        set_flag(options.no_follow)},
       {"Scope", "--delay", "TIME", "", "Begin to record this long after the start.",
@@ -162,10 +162,10 @@ class Recording {
  private:
   tl::expected<void, std::string> prepare();
   int refuse_start(int error);
+  bool before_exec(pid_t command);
   record::RunEnd watch(pid_t command);
   void finish(const record::RunEnd& end);
   void begin_finalizing();
-  bool before_exec(pid_t command);
 
   const RecordOptions& options_;
   const record::Verdict& verdict_;
@@ -173,11 +173,11 @@ class Recording {
   std::optional<record::ProfileDirectory> directory_;
   std::optional<record::SessionWriter> session_;
   std::optional<record::PerfMapKeeper> perf_maps_;
+  record::observe::Observer observer_;
+  std::string no_observer_;                           // why the command was not let go
   std::optional<record::Finalization> finalization_;  // early: the command goes on
 };
 
-  record::observe::Observer observer_;
-  std::string no_observer_;                           // why the command was not let go
 tl::expected<void, std::string> Recording::prepare() {
   bool named = !options_.output.empty();
   auto directory = record::ProfileDirectory::prepare(
@@ -195,16 +195,13 @@ tl::expected<void, std::string> Recording::prepare() {
 }
 
 int Recording::refuse_start(int error) {
+  observer_.stop(*session_);
   directory_->discard();
+  if (!no_observer_.empty()) return complain("record", no_observer_), kExitUsage;
   complain("record", fmt::format("cannot run '{}': {}", options_.command[0], std::strerror(error)));
   return error == ENOENT ? 127 : error == EAGAIN || error == ENOMEM ? kExitOwnFailure : 126;
-  observer_.stop(*session_);
 }
-  if (!no_observer_.empty()) return complain("record", no_observer_), kExitUsage;
 
-/// In a process of its own: the command may go on meanwhile, the user may lose patience, and the libraries
-/// that read other people's debug information may crash.
-void Recording::begin_finalizing() {
 /// The run begins now: the child was made, and waits.
 bool Recording::before_exec(pid_t command) {
   auto observed =
@@ -217,6 +214,9 @@ bool Recording::before_exec(pid_t command) {
   return true;
 }
 
+/// In a process of its own: the command may go on meanwhile, the user may lose patience, and the libraries
+/// that read other people's debug information may crash.
+void Recording::begin_finalizing() {
   perf_maps_->collect();
   bool progress = !options_.quiet && isatty(STDERR_FILENO);
   finalization_.emplace(directory_->path(), !options_.no_finalize, progress);
@@ -263,10 +263,10 @@ record::RunEnd Recording::watch(pid_t command) {
     if (!options_.quiet) say(sentence);
   };
   plan.on_early_stop = [this] {
+    observer_.stop(*session_);  // its thread must not be there when a child is forked
     begin_finalizing();
     return finalization_->task().pid();
   };
-    observer_.stop(*session_);  // its thread must not be there when a child is forked
   return record::supervise(command, record::clock_now(CLOCK_MONOTONIC), plan, signals_, *session_,
                            *perf_maps_);
 }
@@ -284,10 +284,10 @@ int Recording::run() {
   if (!command) return refuse_start(command.error());
   session_->text(keys::kMainPid, fmt::format("{}", *command));
   record::RunEnd end = watch(*command);
+  observer_.stop(*session_);
   write_end(*session_, end);
   if (end.all_ended) record::trim_agent_files(directory_->descriptor());
   finish(end);
-  observer_.stop(*session_);
   return end_like(end.status);
 }
 
@@ -299,12 +299,12 @@ int run_record(std::span<const std::string> arguments) {
     complain("record", "name a command to record: varve record [options] CMD [ARG...]");
     return kExitUsage;
   }
-  record::guard_standard_descriptors();
-    return kExitUsage;
-  }
   if (std::string why = record::observe::why_no_switches();
       options.run_states == RunStates::kSwitches && !why.empty()) {
     complain("record", why + "; use --run-states sweeps");
+    return kExitUsage;
+  }
+  record::guard_standard_descriptors();
   bool named = !options.output.empty();
   record::PreflightRequest request{options.command, record::find_agent(),
                                    named ? options.output : record::default_profile_name(options.command[0]),
