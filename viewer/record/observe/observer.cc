@@ -14,7 +14,9 @@
 
 #include "common/session_keys.h"
 #include "viewer/record/clock.h"
+#include "viewer/record/observe/proc_file.h"
 #include "viewer/record/observe/switch_rings.h"
+#include "viewer/record/observe/thread_sweeps.h"
 
 namespace varve::record::observe {
 namespace {
@@ -45,11 +47,15 @@ Observer::~Observer() { join(); }
 void Observer::choose_source(Subject subject) {
   if (wanted_ != RunStates::kSweeps) {
     auto rings = SwitchRings::open(subject, *writer_);
-    if (rings)
-      source_ = std::move(*rings);
-    else
-      reason_ = rings.error();
+    if (rings) source_ = std::move(*rings);
+    if (rings) return;
+    reason_ = rings.error();
+    if (wanted_ == RunStates::kSwitches) return;
   }
+  if (access(TaskPath(subject.command, subject.command, "schedstat").c_str(), R_OK) == 0)
+    source_ = std::make_unique<ThreadSweeps>(subject, *writer_);
+  else
+    trouble_ = fmt::format("/proc does not show what threads do ({})", std::strerror(errno));
 }
 
 tl::expected<void, std::string> Observer::begin(Subject subject, int directory,

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// TaskTable: the living threads of a run, by process, with a descriptor for each that makes another look at
+// it cheap. Finds new threads and processes, and forgets those that ended. Not what they did: that is
+// thread_sweeps.h.
+// Context: viewer, the observer's thread.
+#pragma once
+
+#include <sys/types.h>
+
+#include <list>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "common/file_format.h"
+#include "common/units.h"
+#include "viewer/record/observe/proc_text.h"
+#include "viewer/record/observe/source.h"
+
+namespace varve::record::observe {
+
+struct Task {
+  pid_t pid = 0, tid = 0, parent = 0;
+  uint32_t track = 0;
+  Nanos start;  // CLOCK_MONOTONIC
+  bool start_seen = false;
+  int descriptor = -1;  // of schedstat; -1: there were too many
+  SchedSums sums;       // at the last look
+  uint32_t processor = format::kUnknownProcessor;
+  char name[16] = {};
+  bool active = false;         // it ran, or was ready, in the stretch before the last look
+  bool active_before = false;  // and in the stretch before that
+  bool wait_known = false;     // until it runs again
+  bool over = false;           // a zombie: it has ended, but /proc still shows it
+  bool gone = false;           // to be removed
+  std::optional<SwitchCounts> counts;
+  uint64_t counted_switches = 0;  // sums.switched_in when counts were read
+  Nanos counted_at;
+};
+
+struct TaskProcess {
+  pid_t pid = 0;
+  int directory = -1;    // /proc/PID/task; -1: there were too many
+  nlink_t links = 0;     // of it: one more for each thread
+  bool changed = false;  // a thread of it has ended since the last search
+  std::list<Task> tasks;
+};
+
+class TaskTable {
+ public:
+  /// Holds nothing before the first search.
+  explicit TaskTable(Subject subject);
+  ~TaskTable();
+  TaskTable(const TaskTable&) = delete;
+  TaskTable& operator=(const TaskTable&) = delete;
+
+  std::list<TaskProcess>& processes() { return processes_; }
+
+  /// Tasks made since the last search, with all filled in but the track and its start. Sums are of now.
+  std::vector<Task*> find_new();
+  /// Forgets tasks that are gone, and processes without any.
+  void remove_gone();
+
+  /// Processes that /proc names but does not let this user read.
+  size_t unreadable() const { return unreadable_.size(); }
+
+ private:
+  bool something_was_made();
+  void list_threads(TaskProcess& process, std::vector<Task*>& found);
+  void find_processes(std::vector<Task*>& found);
+  void find_processes_by_parent(std::vector<Task*>& found);
+  void add_children(pid_t process, pid_t thread, std::vector<pid_t>& list) const;
+  TaskProcess* add_process(pid_t pid);
+  std::optional<Task> make_task(pid_t process, pid_t thread);
+  nlink_t links_of(const TaskProcess& process) const;
+  int keep_open(const char* path, int flags);
+  void close_kept(int descriptor);
+
+  Subject subject_;
+  std::list<TaskProcess> processes_;
+  std::unordered_set<pid_t> known_;    // processes
+  std::unordered_set<pid_t> foreign_;  // processes that are none of the run's
+  std::unordered_set<pid_t> unreadable_;
+  int last_pid_file_ = -1;  // /proc/loadavg; -1: it cannot be trusted
+  pid_t last_pid_ = -1;
+  unsigned quiet_looks_ = 0;  // since something was made
+  bool has_children_files_ = false;
+  long descriptors_left_ = 0;
+};
+
+}  // namespace varve::record::observe

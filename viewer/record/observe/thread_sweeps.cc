@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+// Sums of threads into sweeps. See thread_sweeps.h.
+// Context: viewer.
+#include "viewer/record/observe/thread_sweeps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "common/session_keys.h"
+#include "viewer/record/clock.h"
+#include "viewer/record/observe/proc_file.h"
+#include "viewer/record/observe/wait_look.h"
+
+namespace varve::record::observe {
+namespace {
+
+constexpr Nanos kShortest{10 * kNanosPerMilli.count};  // from one look to the next
+/// The kernel may count the time that a thread runs this late: a tick of HZ=100, and some.
+constexpr Nanos kLateTime{20 * kNanosPerMilli.count};
+constexpr Nanos kCountsPeriod = kNanosPerSecond;  // between two looks at a thread's counts of switches
+/// CPU time of reading a thread's status and stat; for planning only.
+constexpr Nanos kStatusCost{12'000}, kStatCost{4000};
+
+}  // namespace
+
+ThreadSweeps::ThreadSweeps(Subject subject, ObserverWriter& writer)
+    : writer_(writer), subject_(subject), table_(subject), budget_(clock_now(CLOCK_MONOTONIC)) {}
+
+/// What the command's thread has done until now was the recorder's.
+void ThreadSweeps::begin(Nanos start) {
+  start_ = swept_ = start;
+  for (Task* task : table_.find_new()) begin_track(*task, start, task->tid == subject_.command);
+}
+
+void ThreadSweeps::begin_track(Task& task, Nanos start, bool start_seen) {
+  task.track = tracks_++;
+  task.start = start;
+  task.start_seen = start_seen;
+  task.active = true;
+  write_track(task);
+}
+
+void ThreadSweeps::write_track(const Task& task) {
+  format::TrackRecord record{};
+  record.track = task.track;
+  record.pid = task.pid;
+  record.tid = task.tid;
+  record.ppid = task.parent;
+  record.time_ns = task.start.count;
+  std::memcpy(record.name, task.name, sizeof record.name);
+  writer_.track(record, task.start_seen);
+}
+
+void ThreadSweeps::end_track(Task& task, Nanos now) {
+  format::TrackEndRecord record{};
+  record.track = task.track;
+  record.time_ns = now.count;
+  record.voluntary_switches = task.counts ? uint32_t(task.counts->voluntary) : format::kUnknownCount;
+  record.involuntary_switches = task.counts ? uint32_t(task.counts->involuntary) : format::kUnknownCount;
+  writer_.track_end(record);
+}
+
+void ThreadSweeps::add_entry(const Task& task, const SchedSums& before) {
+  entries_.push_back({task.track, task.sums.ran - before.ran, task.sums.ready - before.ready,
+                      task.sums.switched_in - before.switched_in, task.processor});
+}
+
+/// Sums that go backwards, or further than time does, are another thread's: one that executes a program takes
+/// the first one's id.
+void ThreadSweeps::read_task_sums(TaskProcess& process, Task& task, Nanos length) {
+  char buffer[128];
+  ProcRead read = task.descriptor >= 0 ? read_open(task.descriptor, buffer)
+                                       : read_task(task.pid, task.tid, "schedstat", buffer);
+  auto sums = parse_schedstat(read.text);
+  const SchedSums before = task.sums;
+  bool another = sums && (sums->ran < before.ran || sums->ready < before.ready ||
+                          sums->ran - before.ran > length + kLateTime);
+  if (read.gone() || another) {
+    task.gone = process.changed = true;
+    return;
+  }
+  task.active_before = task.active;
+  task.active = sums && *sums != before;
+  if (!task.active) return;
+  task.sums = *sums;
+  task.wait_known = false;
+  add_entry(task, before);
+  active_.push_back(&task);
+}
+
+void ThreadSweeps::sweep(Nanos now) {
+  Nanos length = now - swept_;
+  entries_.clear();
+  active_.clear();
+  for (TaskProcess& process : table_.processes())
+    for (Task& task : process.tasks)
+      if (!task.over) read_task_sums(process, task, length);
+  look_at_processors(room().count / 2 / kStatCost.count);
+  for (Task* task : table_.find_new()) {
+    // Made since the last look, it has done all that it did since then. What was there before and was not
+    // found says nothing about this stretch.
+    Nanos known = task->sums.ran + task->sums.ready;
+    bool is_new = known <= length;
+    begin_track(*task, is_new ? now - known : now, false);
+    if (is_new) add_entry(*task, {});
+  }
+  writer_.sweep(swept_, length, entries_);
+  for (TaskProcess& process : table_.processes())
+    for (Task& task : process.tasks)
+      if (task.gone && !task.over) end_track(task, now);
+  swept_ = now;
+  ++sweeps_;
+}
+
+/// Also when the sweep itself takes all that there is: a third more is for what makes it worth something.
+Nanos ThreadSweeps::room() const {
+  Nanos used = clock_now(CLOCK_THREAD_CPUTIME_ID) - used_;
+  return std::max(budget_.room(kShortest, used), Nanos{used.count / 3});
+}
+
+/// Beside the processor a thread's new name.
+void ThreadSweeps::look_at_processors(size_t most) {
+  char buffer[1024];
+  size_t count = std::min(most, active_.size());
+  for (size_t i = 0; i < count; ++i) {
+    size_t which = (turn_ + i) % active_.size();
+    Task& task = *active_[which];
+    auto stat = parse_stat(read_task(task.pid, task.tid, "stat", buffer).text);
+    if (!stat) continue;
+    entries_[which].processor = task.processor = stat->processor;
+    char name[sizeof task.name] = {};
+    stat->name.copy(name, sizeof name - 1);
+    if (std::memcmp(name, task.name, sizeof name) == 0) continue;
+    std::memcpy(task.name, name, sizeof name);
+    write_track(task);
+  }
+}
+
+void ThreadSweeps::look_at_wait_of(Task& task, const TaskProcess& process) {
+  Nanos now = clock_now(CLOCK_MONOTONIC);
+  WaitLook look = look_at_wait(task.pid, task.tid, [&](pid_t tid) {
+    return std::ranges::any_of(process.tasks, [tid](const Task& other) { return other.tid == tid; });
+  });
+  task.wait_known = look.result != WaitLook::Result::kNotBlocked;
+  task.over = look.result == WaitLook::Result::kZombie;
+  if (look.result == WaitLook::Result::kRefused) ++refused_looks_;
+  if (look.result == WaitLook::Result::kBlocked) writer_.wait(task.track, now, look.kind);
+  if (task.over) end_track(task, now);
+}
+
+/// Threads that did not run in the last stretch: all of it was one wait. Where this look ends the next one
+/// begins.
+void ThreadSweeps::look_at_waits(size_t most) {
+  std::list<TaskProcess>& processes = table_.processes();
+  for (auto process = processes.begin(); process != processes.end(); ++process) {
+    std::list<Task>& tasks = process->tasks;
+    for (auto task = tasks.begin(); task != tasks.end(); ++task) {
+      if (task->active || task->wait_known || task->over || task->gone) continue;
+      if (most-- == 0) {
+        tasks.splice(tasks.end(), tasks, tasks.begin(), task);
+        processes.splice(processes.end(), processes, processes.begin(), process);
+        return;
+      }
+      look_at_wait_of(*task, *process);
+    }
+  }
+}
+
+void ThreadSweeps::read_counts(Nanos now, size_t most) {
+  char buffer[4096];
+  for (Task* task : active_) {
+    if (most == 0) return;
+    if (task->gone || now - task->counted_at < kCountsPeriod) continue;
+    --most;
+    task->counted_at = now;
+    task->counts = parse_switch_counts(read_task(task->pid, task->tid, "status", buffer).text);
+  }
+}
+
+Nanos ThreadSweeps::look(Nanos now) {
+  sweep(now);
+  look_at_waits(room().count / kLookCost.count);
+  read_counts(now, room().count / 2 / kStatusCost.count);
+  table_.remove_gone();
+  ++turn_;
+  Nanos used = clock_now(CLOCK_THREAD_CPUTIME_ID);
+  budget_.charge(clock_now(CLOCK_MONOTONIC), used - used_);
+  used_ = used;
+  return budget_.next(now, kShortest);
+}
+
+void ThreadSweeps::finish(Nanos now) {
+  if (now > swept_) sweep(now);
+  table_.remove_gone();
+}
+
+std::vector<std::pair<std::string, std::string>> ThreadSweeps::facts() const {
+  std::vector<std::pair<std::string, std::string>> facts = {{session_key::kObserver, "sweeps"}};
+  if (sweeps_)
+    facts.emplace_back(session_key::kObserverPeriodNs, fmt::format("{}", (swept_ - start_).count / sweeps_));
+  if (table_.unreadable())
+    facts.emplace_back(session_key::kObserverUnreadable, fmt::format("{}", table_.unreadable()));
+  if (refused_looks_)
+    facts.emplace_back(session_key::kObserverRefusedLooks, fmt::format("{}", refused_looks_));
+  return facts;
+}
+
+}  // namespace varve::record::observe
