@@ -32,6 +32,7 @@ Session session;
 char executable[4096];
 char process_text[kProcessTextBytes];  // exe, cwd, arguments, each with its NUL
 uint32_t process_text_size = 0;
+uint32_t path_text_size = 0;  // of it, exe and cwd
 uint32_t argument_count = 0;
 
 void append_text(const char* text, size_t length) {
@@ -41,10 +42,11 @@ void append_text(const char* text, size_t length) {
   process_text_size += uint32_t(length) + 1;
 }
 
-void append_link(const char* path) {
-  char target[4096];
-  long length = raw_syscall(__NR_readlink, as_arg(path), as_arg(target), sizeof target - 1);
-  append_text(target, length > 0 ? size_t(length) : 0);
+/// By system call: /proc/self/cwd takes ten times as long, at the start of every process.
+void append_working_directory() {
+  char path[4096];
+  long size = raw_syscall(__NR_getcwd, as_arg(path), sizeof path);  // with its NUL
+  append_text(path, size > 0 ? size_t(size) - 1 : 0);
 }
 
 void learn_program(const ProgramArguments& arguments) {
@@ -52,7 +54,8 @@ void learn_program(const ProgramArguments& arguments) {
       raw_syscall(__NR_readlink, as_arg("/proc/self/exe"), as_arg(executable), sizeof executable - 1);
   executable[length > 0 ? length : 0] = 0;
   append_text(executable, std::strlen(executable));
-  append_link("/proc/self/cwd");
+  append_working_directory();
+  path_text_size = process_text_size;
   for (int i = 0; i < arguments.count; ++i) {
     uint32_t before = process_text_size;
     append_text(arguments.values[i], std::strlen(arguments.values[i]));
@@ -95,30 +98,39 @@ bool create_file(uint64_t now) {
   char path[sizeof session.directory + 256];
   for (uint32_t image = 0; image < kMaxImages; ++image) {
     if (!agent_path(path, sizeof path, image)) return false;
-    long result = agent_state.file.open(path, file_header(image, now), 64 * 1024);
+    long result = agent_state.file.open(path, file_header(image, now));
     if (result != -EEXIST) return !failed(result);
   }
   return false;
 }
 
-constexpr uint32_t align8(uint32_t size) { return (size + 7) & ~7u; }
+uint32_t process_record_size(uint32_t text_bytes) {
+  return format::round_up(uint32_t(sizeof(format::ProcessRecord)) + text_bytes, 8);
+}
 
-/// One chunk with the process and its counters; both stay mapped and are changed in place.
+uint32_t process_chunk_size(uint32_t text_bytes) {
+  uint32_t fixed = sizeof(format::ChunkHeader) + sizeof(format::CountersRecord);
+  return format::round_up(fixed + process_record_size(text_bytes), format::kChunkUnit);
+}
+
+/// One chunk with the process and its counters; both stay mapped and are changed in place. Where the file has
+/// a page only, the arguments may be left out.
 bool write_process_chunk(uint64_t now, uint64_t start_cpu_ns) {
-  uint32_t size = align8(uint32_t(sizeof(format::ProcessRecord)) + process_text_size);
-  uint32_t bytes = uint32_t(sizeof(format::ChunkHeader) + sizeof(format::CountersRecord)) + size;
-  bytes = (bytes + format::kPageSize - 1) / format::kPageSize * format::kPageSize;
-  Chunk chunk = agent_state.file.allocate(format::ChunkType::kProcess, bytes, format::kNoThread, now);
+  ChunkSize wanted{process_chunk_size(process_text_size), process_chunk_size(path_text_size)};
+  Chunk chunk = agent_state.file.allocate(format::ChunkType::kProcess, wanted, format::kNoThread, now);
   if (!chunk) return false;
+  bool all = chunk.header->capacity >= wanted.wanted;
+  uint32_t text_bytes = all ? process_text_size : path_text_size;
+  uint32_t size = process_record_size(text_bytes);
   auto* counters = new (chunk.end()) format::CountersRecord{};
   counters->header = {sizeof *counters, uint8_t(format::RecordKind::kCounters), 0};
   counters->count = uint32_t(format::Counter::kCount);
   chunk.commit(sizeof *counters);
   auto* process = new (chunk.end()) format::ProcessRecord{};
   process->header = {uint16_t(size), uint8_t(format::RecordKind::kProcess), 0};
-  process->argc = argument_count;
+  process->argc = all ? argument_count : 0;
   process->start_cpu_ns = start_cpu_ns;
-  std::memcpy(process + 1, process_text, process_text_size);
+  std::memcpy(process + 1, process_text, text_bytes);
   chunk.commit(size);
   agent_state.counters = counters;
   agent_state.process = process;

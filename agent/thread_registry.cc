@@ -27,8 +27,9 @@ constexpr uint32_t kGuardBytes = 4096;
 constexpr uint32_t kAlternateStackBytes = 256 * 1024;
 /// Blocks kept for threads to come; the memory of a burst of threads goes back.
 constexpr uint32_t kMaxFreeBlocks = 64;
-constexpr uint32_t kFirstThreadChunk = 4096;
-constexpr uint32_t kNextThreadChunk = 64 * 1024;
+constexpr uint32_t kFirstThreadChunk =
+    format::round_up(sizeof(format::ChunkHeader) + sizeof(format::ThreadRecord), format::kChunkUnit);
+constexpr uint32_t kLargestThreadChunk = 64 * 1024;
 
 struct Registry {
   SpinLock lock;
@@ -97,8 +98,10 @@ void unlink(ThreadBlock& block) {
 /// Makes sure that the current chunk of records has room for one more. False: the file has none.
 bool have_record_room(uint64_t time_ns) {
   if (registry.records && registry.records.room() >= sizeof(format::ThreadRecord)) return true;
-  uint32_t bytes = registry.records ? kNextThreadChunk : kFirstThreadChunk;
-  Chunk next = agent_state.file.allocate(format::ChunkType::kThreads, bytes, format::kNoThread, time_ns);
+  uint32_t bytes = registry.records ? registry.records.header->capacity * 4 : kFirstThreadChunk;
+  if (bytes > kLargestThreadChunk) bytes = kLargestThreadChunk;
+  Chunk next =
+      agent_state.file.allocate(format::ChunkType::kThreads, exactly(bytes), format::kNoThread, time_ns);
   if (!next) return false;
   if (registry.records) agent_state.file.release(registry.records);
   registry.records = next;
@@ -120,14 +123,6 @@ void assign_record(ThreadBlock& block, uint64_t time_ns) {
   block.record_chunk = registry.records;
   agent_state.file.retain(registry.records);
   registry.records.commit(kSize);
-}
-
-void remove_alternate_stack(ThreadBlock& block) {
-  stack_t current{};
-  raw_syscall(__NR_sigaltstack, 0, as_arg(&current));
-  if (current.ss_sp != block.alternate_stack) return;
-  stack_t none{nullptr, SS_DISABLE, 0};
-  raw_syscall(__NR_sigaltstack, as_arg(&none), 0);
 }
 
 /// A thread that ended inside its own signal handler still stands on the alternate stack: that memory is not
@@ -185,6 +180,14 @@ void install_alternate_stack(ThreadBlock& block) {
   if (!(current.ss_flags & SS_DISABLE)) return;
   stack_t ours{block.alternate_stack, 0, kAlternateStackBytes};
   block.alternate_stack_installed = !failed(raw_syscall(__NR_sigaltstack, as_arg(&ours), 0));
+}
+
+void remove_alternate_stack(ThreadBlock& block) {
+  stack_t current{};
+  raw_syscall(__NR_sigaltstack, 0, as_arg(&current));
+  if (current.ss_sp != block.alternate_stack) return;
+  stack_t none{nullptr, SS_DISABLE, 0};
+  raw_syscall(__NR_sigaltstack, as_arg(&none), 0);
 }
 
 void begin_thread(ThreadBlock& block, const ThreadStart& start) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Every structure of the on-disk format, version 1, with its size asserted. The prose, with a hex dump, is
-// FORMAT.md. All integers are little endian. A file is one FileHeader page, then chunks; a chunk is one
+// FORMAT.md. All integers are little endian. A file is one FileHeader, then chunks; a chunk is one
 // ChunkHeader, then records (each with a RecordHeader) or, for array chunks, plain rows of one struct. Not a
 // reader and not a writer: those are viewer/load and agent/signal/sample_writer. Context: any; nothing here
 // allocates.
@@ -11,12 +11,18 @@
 
 namespace varve::format {
 
+/// The least multiple of `unit`, a power of two, that holds `bytes`.
+constexpr uint32_t round_up(uint32_t bytes, uint32_t unit) { return (bytes + unit - 1) & ~(unit - 1); }
+
 /// A byte above 0x7f, CR LF, ^Z and LF: any transfer that mangles text is seen at once.
 inline constexpr uint8_t kMagic[8] = {0x8b, 'V', 'R', 'V', '\r', '\n', 0x1a, '\n'};
 inline constexpr uint16_t kMajor = 1;
 inline constexpr uint16_t kMinor = 0;
 inline constexpr uint16_t kByteOrder = 0x0102;
 inline constexpr uint32_t kPageSize = 4096;
+/// Chunks begin at multiples of this and have a multiple of it as capacity: a chunk header never crosses a
+/// page, and the chunks of two threads share no cache line.
+inline constexpr uint32_t kChunkUnit = 64;
 inline constexpr uint32_t kNoThread = UINT32_MAX;
 
 /// Names of the files in a profile directory. Agent files are HOST-PID-IMAGE.agent.
@@ -41,7 +47,7 @@ struct FileHeader {
   uint64_t start_realtime_ns;
   uint64_t start_monotonic_ns;
 };
-static_assert(sizeof(FileHeader) == 64);
+static_assert(sizeof(FileHeader) == kChunkUnit);
 static_assert(offsetof(FileHeader, checksum) == 44);
 
 /// FNV-1a, 32 bits, over the header with its checksum field taken as zero.
@@ -60,7 +66,7 @@ constexpr uint32_t fourcc(const char (&name)[5]) {
 }
 
 enum class ChunkType : uint32_t {
-  kEnd = 0,                     // sixty-four zero bytes: space reserved, not used; nothing follows
+  kEnd = 0,                     // sixty-four zero bytes: no chunk was begun here
   kFree = fourcc("FREE"),       // space that no chunk needed
   kSchema = fourcc("SCHM"),     // text: records and their fields
   kControl = fourcc("CTRL"),    // session: one ControlBlock, mapped by every agent
@@ -82,7 +88,7 @@ struct ChunkHeader {
   uint32_t type;     // ChunkType
   uint16_t version;  // of the records of this type
   uint16_t flags;
-  uint32_t capacity;       // bytes of the whole chunk with this header; a multiple of kPageSize
+  uint32_t capacity;       // bytes of the whole chunk with this header; a multiple of kChunkUnit
   uint32_t used;           // bytes of records after this header; release-stored after each record
   uint32_t thread;         // kSamples: index of the first thread that wrote here; else kNoThread
   uint32_t sequence;       // order in which chunks of this file were begun
@@ -92,7 +98,7 @@ struct ChunkHeader {
   uint64_t checksum;  // XXH64, seed 0, of the `used` bytes, once sealed
   uint64_t reserved;
 };
-static_assert(sizeof(ChunkHeader) == 64);
+static_assert(sizeof(ChunkHeader) == kChunkUnit);
 
 enum class RecordKind : uint8_t {
   kText = 1,           // key NUL value NUL
@@ -179,7 +185,7 @@ enum class Counter : uint32_t {
   kTimerCreateFailed,  // a thread without a timer: not sampled
   kThreadsUnsampled,   // threads that could not be given a block or a timer
   kForeignSignals,     // SIGPROF that was not ours, passed on
-  kNestedTicks,        // a tick inside the handler or a hook's critical section
+  kReserved5,          // 0: was planned and never counted
   kTicksPaused,        // ticks while the control page said paused or stopped
   kSamplesLost,        // samples with no room to write them
   kLostCpuNs,          // their CPU time

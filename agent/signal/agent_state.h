@@ -31,7 +31,7 @@ class SegmentPool {
   static constexpr uint32_t kCapacity = 256;
   SpinLock lock_;
   uint32_t count_ = 0;
-  Segment segments_[kCapacity];
+  Segment segments_[kCapacity] = {};
 };
 
 struct AgentState {

@@ -12,8 +12,8 @@
 namespace varve::agent {
 namespace {
 
-constexpr uint32_t kFirstChunkBytes = 4096;
-constexpr uint32_t kNextChunkBytes = 16384;
+constexpr uint32_t kFirstChunkBytes = 512;  // holds the three or four modules of most programs' stacks
+constexpr uint32_t kLargestChunkBytes = 16384;
 constexpr uint32_t kMaxPath = 4096;
 
 const link_map* tombstone() { return reinterpret_cast<const link_map*>(uintptr_t{1}); }
@@ -35,8 +35,6 @@ uint8_t* put(uint8_t* out, const T* data, uint32_t count) {
   return out + sizeof(T) * count;
 }
 
-constexpr uint32_t align8(uint32_t size) { return (size + 7) & ~7u; }
-
 }  // namespace
 
 void ModuleLog::start(ProcessFile& file, format::CountersRecord& counters, const Program& program,
@@ -51,7 +49,7 @@ void ModuleLog::reset() {
   lock_.unlock();
   chunk_ = {};
   next_module_ = known_count_ = 0;
-  for (Known& known : known_) known.map.store(nullptr, std::memory_order_relaxed);
+  while (taken_count_) known_[taken_[--taken_count_]].map.store(nullptr, std::memory_order_relaxed);
 }
 
 ModuleLog::Known* ModuleLog::find(const link_map* map, uint64_t start) {
@@ -87,8 +85,10 @@ ElfImage ModuleLog::describe(const dl_find_object& found) const {
 /// Space for one record, in a new chunk if need be; null where there is none.
 uint8_t* ModuleLog::reserve(uint32_t bytes, uint64_t time_ns) {
   if (chunk_ && chunk_.room() >= bytes) return chunk_.end();
-  uint32_t size = chunk_ ? kNextChunkBytes : kFirstChunkBytes;
-  Chunk next = file_->allocate(format::ChunkType::kModules, size, format::kNoThread, time_ns);
+  uint32_t size = chunk_ ? chunk_.header->capacity * 2 : kFirstChunkBytes;
+  while (size < sizeof(format::ChunkHeader) + bytes) size *= 2;
+  if (size > kLargestChunkBytes) size = kLargestChunkBytes;
+  Chunk next = file_->allocate(format::ChunkType::kModules, exactly(size), format::kNoThread, time_ns);
   if (!next || next.room() < bytes) return nullptr;
   if (chunk_) ProcessFile::seal(chunk_);
   chunk_ = next;
@@ -100,8 +100,9 @@ uint8_t* ModuleLog::reserve(uint32_t bytes, uint64_t time_ns) {
 /// rule cache.)
 uint64_t ModuleLog::retire_overlapping(uint64_t start, uint64_t end, uint64_t time_ns) {
   uint64_t since = start_time_ns_;
-  for (Known& known : known_) {
-    if (!known.map.load(std::memory_order_relaxed) || known.start >= end || known.end <= start) continue;
+  for (uint32_t i = 0; i < taken_count_; ++i) {
+    Known& known = known_[taken_[i]];
+    if (known.start >= end || known.end <= start) continue;
     if (known.map.load(std::memory_order_relaxed) != tombstone()) unload(known, time_ns);
     if (known.unload_ns > since) since = known.unload_ns;
   }
@@ -113,8 +114,8 @@ void ModuleLog::add(const dl_find_object& found, uint64_t time_ns) {
   const char* path = display_path(*found.dlfo_link_map, program_.path);
   auto path_size = uint32_t(strnlen(path, kMaxPath - 1)) + 1;
   uint32_t ranges_size = image.code_count * uint32_t(sizeof(CodeRange));
-  uint32_t size =
-      align8(uint32_t(sizeof(format::ModuleLoadRecord)) + ranges_size + image.build_id_size + path_size);
+  uint32_t size = uint32_t(sizeof(format::ModuleLoadRecord)) + ranges_size + image.build_id_size + path_size;
+  size = format::round_up(size, 8);
   uint64_t since = retire_overlapping(image.start, image.end, time_ns);
   uint8_t* out = known_count_ < kSlots / 2 ? reserve(size, time_ns) : nullptr;
   if (!out) {
@@ -145,6 +146,7 @@ void ModuleLog::remember(const link_map* map, const ElfImage& image, uint32_t mo
   };
   uint32_t slot = slot_of(map);
   while (taken(slot)) slot = (slot + 1) % kSlots;
+  if (!known_[slot].map.load(std::memory_order_relaxed)) taken_[taken_count_++] = uint16_t(slot);
   known_[slot].start = image.start;
   known_[slot].end = image.end;
   known_[slot].code = image.code[0].begin;
@@ -172,9 +174,10 @@ void ModuleLog::unload(Known& known, uint64_t time_ns) {
 
 void ModuleLog::note_unloads(uint64_t time_ns) {
   lock_.lock();
-  for (Known& known : known_) {
+  for (uint32_t i = 0; i < taken_count_; ++i) {
+    Known& known = known_[taken_[i]];
     const link_map* map = known.map.load(std::memory_order_relaxed);
-    if (!map || map == tombstone()) continue;
+    if (map == tombstone()) continue;
     dl_find_object found{};
     if (find_object(known.code, found) && found.dlfo_link_map == map) continue;
     unload(known, time_ns);

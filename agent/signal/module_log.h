@@ -24,7 +24,7 @@ class ModuleLog {
   /// that a lookup returns (a non-contiguous one is returned segment by segment), so both come from the
   /// auxiliary vector.
   struct Program {
-    const char* path = "";
+    const char* path = nullptr;
     const Elf64_Phdr* headers = nullptr;
     uint32_t header_count = 0;
   };
@@ -68,6 +68,9 @@ class ModuleLog {
   Chunk chunk_;
   uint32_t next_module_ = 0;
   uint32_t known_count_ = 0;
+  uint32_t taken_count_ = 0;
+  uint16_t taken_[kSlots] =
+      {};  // slots of known_ in use, tombstones included: the pages of the others stay untouched
   Known known_[kSlots] = {};
 };
 

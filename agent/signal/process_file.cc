@@ -16,10 +16,6 @@
 namespace varve::agent {
 namespace {
 
-constexpr uint32_t round_up(uint32_t bytes) {
-  return (bytes + format::kPageSize - 1) & ~(format::kPageSize - 1);
-}
-
 /// fallocate() beyond RLIMIT_FSIZE would send the program SIGXFSZ, so the limit is asked first.
 long check_size_limit(uint64_t size) {
   rlimit limit{};
@@ -49,13 +45,13 @@ uint32_t ProcessFile::extent_size(uint32_t bytes) const {
   uint32_t size = wanted < kSmallestExtent  ? kSmallestExtent
                   : wanted > kLargestExtent ? kLargestExtent
                                             : uint32_t(wanted);
-  return round_up(size > bytes ? size : bytes);
+  return format::round_up(size > bytes ? size : bytes, format::kPageSize);
 }
 
 uint32_t ProcessFile::free_slot() const {
-  for (uint32_t slot = 0; slot < kExtents; ++slot)
+  for (uint32_t slot = 0; slot < slots_used_; ++slot)
     if (!extents_[slot].base) return slot;
-  return kExtents;
+  return slots_used_;
 }
 
 long ProcessFile::map_extent(int fd, uint32_t bytes) {
@@ -67,6 +63,7 @@ long ProcessFile::map_extent(int fd, uint32_t bytes) {
   result = raw_syscall(__NR_mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, long(file_size_));
   if (failed(result)) return result;
   Extent& extent = extents_[slot];
+  if (slot == slots_used_) ++slots_used_;
   extent.base = reinterpret_cast<uint8_t*>(result);
   extent.size = bytes;
   extent.given = 0;
@@ -76,24 +73,22 @@ long ProcessFile::map_extent(int fd, uint32_t bytes) {
   return 0;
 }
 
-long ProcessFile::open(const char* path, const format::FileHeader& header, uint32_t first_extent_bytes) {
+long ProcessFile::open(const char* path, const format::FileHeader& header) {
   std::strncpy(path_, path, sizeof path_ - 1);
   long fd = raw_syscall(__NR_open, as_arg(path_), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (failed(fd)) return fd;
-  long result = map_extent(int(fd), round_up(first_extent_bytes));
+  long result = map_extent(int(fd), kFirstExtent);
+  if (failed(result)) result = map_extent(int(fd), format::kPageSize);
   raw_syscall(__NR_close, fd);
-  if (failed(result)) {
-    raw_syscall(__NR_unlink, as_arg(path_));
-    error_.store(int(-result), std::memory_order_relaxed);
-    return result;
-  }
+  if (failed(result)) return result;
   std::memcpy(extents_[current_].base, &header, sizeof header);
-  extents_[current_].given = format::kPageSize;
+  extents_[current_].given = sizeof header;
   return 0;
 }
 
 void ProcessFile::forget() {
-  for (Extent& extent : extents_) {
+  for (; slots_used_; --slots_used_) {
+    Extent& extent = extents_[slots_used_ - 1];
     if (extent.base) raw_syscall(__NR_munmap, as_arg(extent.base), extent.size);
     extent.base = nullptr;
   }
@@ -129,10 +124,12 @@ long ProcessFile::grow(uint32_t bytes) {
   return 0;
 }
 
-Chunk ProcessFile::allocate(format::ChunkType type, uint32_t bytes, uint32_t thread, uint64_t time_ns) {
+Chunk ProcessFile::allocate(format::ChunkType type, ChunkSize size, uint32_t thread, uint64_t time_ns) {
   SpinGuard guard(lock_);
   if (!guard.owns() || error() != 0) return {};
-  if (extents_[current_].size - extents_[current_].given < bytes) {
+  uint32_t left = extents_[current_].size - extents_[current_].given;
+  uint32_t bytes = left < size.wanted && left >= size.least ? left : size.wanted;
+  if (left < bytes) {
     if (long result = grow(bytes); failed(result)) {
       error_.store(int(-result), std::memory_order_relaxed);
       return {};

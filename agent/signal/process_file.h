@@ -31,18 +31,27 @@ struct Chunk {
   }
 };
 
+/// Bytes of a chunk to be, its header included, in multiples of kChunkUnit. What is left of an extent is
+/// taken if it lies between the two.
+struct ChunkSize {
+  uint32_t wanted;
+  uint32_t least;
+};
+constexpr ChunkSize exactly(uint32_t bytes) { return {bytes, bytes}; }
+
 class ProcessFile {
  public:
-  /// Creates the file at `path` (which must not exist), its first extent and its header. Returns 0 or -errno;
-  /// on failure nothing is left behind.
-  long open(const char* path, const format::FileHeader& header, uint32_t first_extent_bytes);
+  /// Creates the file at `path` (which must not exist), its first extent and its header. Returns 0 or -errno.
+  /// Where there is room for a page only, that is the first extent: it holds the process and its counters,
+  /// which say that there was no more. Where there is none the file stays empty, and says so by that.
+  long open(const char* path, const format::FileHeader& header);
 
   /// After fork: forgets and unmaps what belongs to the parent's file.
   void forget();
 
-  /// A chunk of `bytes` (a multiple of kPageSize) with its header written, or an empty one: no room, or the
-  /// lock stayed taken. Growth failure is final: error() tells its errno and every later call fails at once.
-  Chunk allocate(format::ChunkType type, uint32_t bytes, uint32_t thread, uint64_t time_ns);
+  /// A chunk with its header written, or an empty one: no room, or the lock stayed taken. Growth failure is
+  /// final: error() tells its errno and every later call fails at once.
+  Chunk allocate(format::ChunkType type, ChunkSize size, uint32_t thread, uint64_t time_ns);
 
   /// One more, or one less, user of the extent of a chunk; its memory stays while there is one.
   void retain(const Chunk& chunk) { extents_[chunk.extent].users.fetch_add(1, std::memory_order_relaxed); }
@@ -61,6 +70,7 @@ class ProcessFile {
     std::atomic<uint32_t> users;  // chunks and records in use, plus one while it is the current extent
   };
   static constexpr uint32_t kExtents = 4096;
+  static constexpr uint32_t kFirstExtent = 32 * 1024;  // most processes are short
   static constexpr uint32_t kSmallestExtent = 64 * 1024;
   static constexpr uint32_t kLargestExtent = 256 * 1024;
 
@@ -76,6 +86,7 @@ class ProcessFile {
   uint64_t file_size_ = 0;
   uint32_t current_ = 0;
   uint32_t sequence_ = 0;
+  uint32_t slots_used_ = 0;  // of extents_: the others were never touched, and so cost no memory
   char path_[4096 + 256] = {};
   Extent extents_[kExtents] = {};
 };

@@ -31,7 +31,8 @@ class RuleCache {
   /// `memory` is kBytes of zeros, aligned to 16, that stay for good. Before the first walk.
   void init(void* memory, FindObject lookup);
 
-  /// Forgets every rule. Call it after dlopen and after dlclose: addresses may now mean other code.
+  /// Forgets every rule. Called around dlclose, because addresses may now mean other code, and in a fork's
+  /// child, whose file must get its modules anew.
   void invalidate();
 
   /// To be taken at the start of a walk, so that rules found by a walk that began before an invalidate() are

@@ -56,12 +56,12 @@ void SampleWriter::bind(uint64_t* frames, uint32_t max_depth, uint32_t thread) {
   current_ = 0;
   previous_depth_ = 0;
   thread_ = thread;
-  segment_ = {};
+  segment_ = kNoSegment;
 }
 
 Segment SampleWriter::take_segment() {
   Segment segment = segment_;
-  segment_ = {};
+  segment_ = kNoSegment;
   return segment;
 }
 
@@ -75,8 +75,10 @@ void SampleWriter::give_segment(const Segment& segment) {
 /// Seals the full chunk and begins another with room for `bound` bytes.
 bool SampleWriter::next_chunk(ProcessFile& file, uint64_t time_ns, uint32_t bound) {
   uint32_t bytes = segment_.next_bytes;
-  while (bytes < bound + sizeof(format::ChunkHeader) && bytes < kLargestChunk) bytes *= 4;
-  Chunk next = file.allocate(format::ChunkType::kSamples, bytes, thread_, time_ns);
+  uint32_t least = format::round_up(bound + uint32_t(sizeof(format::ChunkHeader)), format::kChunkUnit);
+  while (bytes < least && bytes < kLargestChunk) bytes *= 4;
+  if (least < bytes / 16) least = bytes / 16;
+  Chunk next = file.allocate(format::ChunkType::kSamples, {bytes, least}, thread_, time_ns);
   if (!next) return false;
   if (segment_.chunk) {
     ProcessFile::seal(segment_.chunk);

@@ -42,9 +42,10 @@ uint8_t* encode_sample(uint8_t* out, const SampleFields& fields, StackView stack
 /// the next one.
 struct Segment {
   Chunk chunk;
-  uint32_t thread = format::kNoThread;  // whose samples the last records are
-  uint32_t next_bytes = 4096;  // of the chunk after this: 4, 16, then 64 KB, so that idle threads stay small
+  uint32_t thread;      // whose samples the last records are
+  uint32_t next_bytes;  // of the chunk after this: 1, 4, 16, then 64 KB, so that idle threads stay small
 };
+inline constexpr Segment kNoSegment{{}, format::kNoThread, 1024};
 
 class SampleWriter {
  public:
@@ -67,7 +68,7 @@ class SampleWriter {
   bool next_chunk(ProcessFile& file, uint64_t time_ns, uint32_t bound);
   bool switch_thread(ProcessFile& file, uint64_t time_ns, uint32_t bound);
 
-  Segment segment_;
+  Segment segment_ = kNoSegment;
   uint64_t* buffers_[2] = {};
   uint32_t current_ = 0;
   uint32_t previous_depth_ = 0;

@@ -186,7 +186,7 @@ class Generator {
     header.ppid = 999;
     header.start_monotonic_ns = kStartNs;
     header.checksum = format::header_checksum(header);
-    long result = file.open((options_.directory + "/generated-1000-0.agent").c_str(), header, 64 * 1024);
+    long result = file.open((options_.directory + "/generated-1000-0.agent").c_str(), header);
     if (agent::failed(result)) fail("cannot create the agent's file: {}", std::strerror(int(-result)));
     write_process(file);
     write_modules(file);
@@ -195,8 +195,8 @@ class Generator {
   }
 
   agent::Chunk allocate(agent::ProcessFile& file, format::ChunkType type, size_t bytes) {
-    auto pages = uint32_t((bytes + sizeof(format::ChunkHeader) + format::kPageSize - 1) / format::kPageSize);
-    auto chunk = file.allocate(type, pages * format::kPageSize, format::kNoThread, kStartNs);
+    auto capacity = format::round_up(uint32_t(bytes + sizeof(format::ChunkHeader)), format::kChunkUnit);
+    auto chunk = file.allocate(type, agent::exactly(capacity), format::kNoThread, kStartNs);
     if (!chunk) fail("the agent's file cannot grow: {}", std::strerror(file.error()));
     return chunk;
   }

@@ -19,6 +19,18 @@ short memory '' 'ulimit -v 200000'
 short size 'file|space|room|limit' 'ulimit -f 100'
 holds "threads before the limit" "$(summary threads size) > 20"
 
+# A limit below a page: the program runs unrecorded, its file is empty and says so, and so does the recorder.
+record -o nothing sh -c "ulimit -f 1; exec '$programs/busy_threads' 1 300"
+expect_eq "exit code without room for a file" $code 0
+expect_match err 'varve: 1 program was not recorded: no room for the profile'
+"$VARVE" report quality nothing >said || fail "the profile of a program without a file does not open"
+expect_match said '\.agent: is empty: there was no room'
+holds "time of the program that was not recorded" "$(summary unsampled_ns nothing) > 0.8 * $(summary cpu_ns nothing)"
+# A limit of a few pages: the file begins with the one page that it needs, and holds what there is room for.
+record -q -o little sh -c "ulimit -f 20; exec '$programs/busy_threads' 1 300"
+expect_eq "files within a small limit" "$(agent_files little)" 2
+holds "samples within a small limit" "$(summary samples little) >= 5"
+
 if [ $(id -u) = 0 ] && mkdir disk && mount -t tmpfs -o size=1m tmpfs disk 2>mount.err; then
   trap 'cd /; umount "$work/disk"; rm -rf "$work"' EXIT
   dd if=/dev/zero of=disk/filler bs=1k count=800 2>/dev/null

@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "test/unit/profile_builder.h"
+#include "viewer/load/agent_file.h"
 
 using namespace varve;
 using namespace varve::test;
@@ -189,7 +190,9 @@ Test(load_damage, refusals_are_one_sentence) {
                  "was written with another byte order or is damaged in its header"));
   cr_assert(
       ends(refusal([](auto& h) { h.kind = 3; }, true), "holds another kind of data than its name says"));
-  cr_assert(load_files({{kAgent, {}}}).error().ends_with("is empty"));
+  cr_assert(load_files({{kAgent, {}}})
+                .error()
+                .ends_with(load::kNoRoomForFile));
   cr_assert(load_files({{kAgent, {0x8b, 'V'}}}).error().ends_with("ends inside its header"));
   cr_assert(load::load("/nonexistent/profile").error() ==
             "cannot read the profile /nonexistent/profile: No such file or directory");

@@ -49,7 +49,7 @@ std::vector<uint64_t> stack_of(const load::Profile& profile, PathId path) {
 class Recording {
  public:
   explicit Recording(const std::string& path) : file_(std::make_unique<agent::ProcessFile>()) {
-    cr_assert_eq(file_->open(path.c_str(), header(), 64 * 1024), 0);
+    cr_assert_eq(file_->open(path.c_str(), header()), 0);
   }
 
   void add_thread() {

@@ -212,12 +212,12 @@ Test(record, a_session_is_readable_after_every_record) {
 
 Test(record, trimming_keeps_every_record) {
   Scratch scratch;
-  std::vector<uint8_t> file(5 * format::kPageSize);
+  std::vector<uint8_t> file(sizeof(format::FileHeader) + 4 * format::kPageSize);
   std::memcpy(file.data(), format::kMagic, sizeof format::kMagic);
   auto chunk = [&file](size_t page, format::ChunkType type, uint32_t pages, uint32_t used) {
     format::ChunkHeader header{};
     header.type = uint32_t(type), header.capacity = pages * format::kPageSize, header.used = used;
-    std::memcpy(file.data() + page * format::kPageSize, &header, sizeof header);
+    std::memcpy(file.data() + sizeof(format::FileHeader) + page * format::kPageSize, &header, sizeof header);
   };
   auto size_after = [&](const char* name) {
     std::ofstream(scratch.path + "/" + name, std::ios::binary)
@@ -225,15 +225,16 @@ Test(record, trimming_keeps_every_record) {
     trim_agent_files(scratch.descriptor);
     return std::filesystem::file_size(scratch.path + "/" + name);
   };
-  chunk(1, format::ChunkType::kSamples, 1, 100);
-  chunk(2, format::ChunkType::kThreads, 2, 5000);
-  chunk(4, format::ChunkType::kFree, 1, 0);
-  cr_expect(size_after("h-1-0.agent") == 2 * format::kPageSize + sizeof(format::ChunkHeader) + 5000);
-  cr_expect(size_after("other") == 5 * format::kPageSize, "a file that is no agent's was cut");
-  chunk(2, format::ChunkType::kThreads, 2, 9000);  // more than its capacity: not ours to judge
-  cr_expect(size_after("h-2-0.agent") == 5 * format::kPageSize);
-  chunk(2, format::ChunkType::kThreads, 200, 10);  // beyond the file
-  cr_expect(size_after("h-3-0.agent") == 5 * format::kPageSize);
+  chunk(0, format::ChunkType::kSamples, 1, 100);
+  chunk(1, format::ChunkType::kThreads, 2, 5000);
+  chunk(3, format::ChunkType::kFree, 1, 0);
+  size_t begin = sizeof(format::FileHeader) + format::kPageSize;
+  cr_expect(size_after("h-1-0.agent") == begin + sizeof(format::ChunkHeader) + 5000);
+  cr_expect(size_after("other") == file.size(), "a file that is no agent's was cut");
+  chunk(1, format::ChunkType::kThreads, 2, 9000);  // more than its capacity: not ours to judge
+  cr_expect(size_after("h-2-0.agent") == file.size());
+  chunk(1, format::ChunkType::kThreads, 200, 10);  // beyond the file
+  cr_expect(size_after("h-3-0.agent") == file.size());
 }
 
 Test(record, the_agent_goes_before_what_the_user_preloads) {

@@ -112,6 +112,7 @@ tl::expected<AgentFile, std::string> read_agent_file(const FileSource& source, c
   auto opened = source.open(name);
   if (!opened) return tl::unexpected(opened.error());
   const File& file = **opened;
+  if (file.size() == 0) return tl::unexpected(std::string(kNoRoomForFile));
   auto header = read_file_header(file, format::FileKind::kAgent);
   if (!header) return tl::unexpected(header.error());
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tl/expected.hpp"
@@ -12,6 +13,10 @@
 #include "viewer/load/profile.h"
 
 namespace varve::load {
+
+/// What is said of a file without a byte: its agent could not reserve one page.
+inline constexpr std::string_view kNoRoomForFile =
+    "is empty: there was no room for it on its disk, or within ulimit -f";
 
 struct AgentModule {
   uint32_t index = 0;  // within the file

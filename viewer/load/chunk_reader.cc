@@ -17,7 +17,7 @@ namespace {
 
 using format::ChunkHeader;
 using format::FileHeader;
-using format::kPageSize;
+using format::kChunkUnit;
 
 /// The version of all types of chunks that this reader knows.
 constexpr uint16_t kChunkVersion = 1;
@@ -40,7 +40,7 @@ bool unused(const ChunkHeader& header) {
   return header.type == 0 && header.capacity == 0 && header.used == 0;
 }
 
-bool can_step(const ChunkHeader& header) { return header.capacity != 0 && header.capacity % kPageSize == 0; }
+bool can_step(const ChunkHeader& header) { return header.capacity != 0 && header.capacity % kChunkUnit == 0; }
 
 bool known_type(uint32_t type) {
   using format::ChunkType;
@@ -54,23 +54,31 @@ bool read_chunk_header(const File& file, uint64_t offset, ChunkHeader& header) {
   return file.read(offset, bytes_of(header)) == sizeof header;
 }
 
-/// The first page in [offset, end) that begins a chunk of a known type, else `end`.
-uint64_t find_chunk(const File& file, uint64_t offset, uint64_t end) {
-  for (; offset < end && offset + sizeof(ChunkHeader) <= file.size(); offset += kPageSize) {
-    ChunkHeader header;
-    if (!read_chunk_header(file, offset, header)) break;
-    bool fits = header.used <= header.capacity - sizeof header;
-    if (can_step(header) && known_type(header.type) && fits) return offset;
+bool looks_like_chunk(const ChunkHeader& header) {
+  return can_step(header) && known_type(header.type) && header.used <= header.capacity - sizeof header;
+}
+
+/// The first offset in [offset, end), in steps of a chunk's unit, at which a header is as wanted, else `end`.
+/// The file is read a page at a time: mostly there is nothing.
+template <typename Wanted>
+uint64_t find_header(const File& file, uint64_t offset, uint64_t end, Wanted wanted) {
+  std::array<ChunkHeader, format::kPageSize / sizeof(ChunkHeader)> page;
+  static_assert(sizeof(ChunkHeader) == kChunkUnit);
+  while (offset < end) {
+    size_t got = file.read(offset, bytes_of(page)) / sizeof(ChunkHeader);
+    for (size_t i = 0; i < got && offset < end; ++i, offset += kChunkUnit)
+      if (wanted(page[i])) return offset;
+    if (got < page.size()) break;
   }
   return end;
 }
 
-/// Where the next chunk begins. Pages that a chunk has not used are empty; a chunk header in them says that
-/// its capacity is wrong.
+/// Where the next chunk begins. What a chunk has not used is zero; a chunk header in it says that its
+/// capacity is wrong.
 uint64_t step(const File& file, const std::string& name, const Chunk& chunk, std::vector<Damage>& damages) {
-  uint64_t used = (sizeof chunk.header + chunk.readable + kPageSize - 1) / kPageSize * kPageSize;
+  uint64_t used = (sizeof chunk.header + chunk.readable + kChunkUnit - 1) / kChunkUnit * kChunkUnit;
   uint64_t end = chunk.offset + chunk.header.capacity;
-  uint64_t next = find_chunk(file, chunk.offset + used, end);
+  uint64_t next = find_header(file, chunk.offset + used, end, looks_like_chunk);
   if (next != end)
     damages.push_back(chunk_damage(name, chunk, "has the wrong size: another begins within it", 0));
   return next;
@@ -134,7 +142,7 @@ std::vector<Chunk> list_chunks(const File& file, const std::string& name, const 
                                std::vector<Damage>& damages) {
   std::vector<Chunk> chunks;
   uint32_t number = 0;
-  uint64_t offset = kPageSize;
+  uint64_t offset = sizeof file_header;
   while (offset + sizeof(ChunkHeader) <= file.size()) {
     ChunkHeader header;
     if (!read_chunk_header(file, offset, header)) {
@@ -142,11 +150,11 @@ std::vector<Chunk> list_chunks(const File& file, const std::string& name, const 
       break;
     }
     if (unused(header)) {
-      offset += kPageSize;
+      offset = find_header(file, offset + kChunkUnit, file.size(), std::not_fn(unused));
       continue;
     }
     if (!can_step(header)) {
-      uint64_t next = find_chunk(file, offset + kPageSize, file.size());
+      uint64_t next = find_header(file, offset + kChunkUnit, file.size(), looks_like_chunk);
       damages.push_back(
           {name, fmt::format("has no chunk where one must begin, at byte {}", offset), next - offset});
       offset = next;

@@ -58,6 +58,9 @@ std::string why_few_samples(const Finalized& profile, const RunEnd& end, Nanos i
   if (profile.no_space)
     return fmt::format("recording ended early: no room for the profile ({})",
                        std::strerror(profile.last_errno));
+  if (profile.empty_files)
+    return fmt::format("{} not recorded: no room for the profile on its disk, or within ulimit -f",
+                       plural(profile.empty_files, "program was", "programs were"));
   if (!profile.loaded || profile.samples >= kFew) return "";
   std::string so = profile.samples ? "few samples" : "no samples";
   if (!profile.agent_files)

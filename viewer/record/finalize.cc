@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "viewer/load/agent_file.h"
 #include "viewer/load/load.h"
 #include "viewer/symbol/resolver.h"
 #include "viewer/symbol/symbol_file.h"
@@ -29,6 +30,8 @@ RunCounts counts_of(const load::Profile& profile) {
   result.residual = profile.residual;
   result.agent_files = profile.processes.size();
   result.samples_lost = profile.lost_samples;
+  result.empty_files =
+      uint64_t(std::ranges::count(profile.damages, load::kNoRoomForFile, &load::Damage::sentence));
   std::vector<int32_t> pids;
   for (const load::Process& process : profile.processes) {
     pids.push_back(process.pid);

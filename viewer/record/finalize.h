@@ -23,6 +23,7 @@ struct RunCounts {
   uint64_t ticks = 0, overruns = 0;   // signals, and timer expirations that came merged into them
   size_t threads = 0, processes = 0;  // by their ids: an exec makes no new one
   uint64_t agent_files = 0;
+  uint64_t empty_files = 0;        // of processes that found no room for theirs
   uint64_t threads_unsampled = 0;  // without a timer
   uint64_t samples_lost = 0;
   int last_errno = 0;     // of an agent that could not go on

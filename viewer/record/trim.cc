@@ -32,12 +32,12 @@ uint64_t end_of_records(int file, uint64_t size) {
   FileHeader header;
   if (!read_at(file, &header, sizeof header, 0) || std::memcmp(header.magic, kMagic, sizeof kMagic) != 0)
     return 0;
-  uint64_t end = kPageSize;
-  for (uint64_t at = kPageSize; at + sizeof(ChunkHeader) <= size;) {
+  uint64_t end = sizeof header;
+  for (uint64_t at = sizeof header; at + sizeof(ChunkHeader) <= size;) {
     ChunkHeader chunk;
     if (!read_at(file, &chunk, sizeof chunk, at)) return 0;
     if (chunk.type == uint32_t(ChunkType::kEnd)) break;
-    bool sound = chunk.capacity >= kPageSize && chunk.capacity % kPageSize == 0 &&
+    bool sound = chunk.capacity >= sizeof chunk && chunk.capacity % kChunkUnit == 0 &&
                  chunk.capacity <= size - at && chunk.used <= chunk.capacity - sizeof chunk;
     if (!sound) return 0;
     if (holds_records(chunk)) end = at + sizeof chunk + chunk.used;

@@ -35,8 +35,6 @@ constexpr Words kWords[] = {
      "{} libraries loaded at run time could not be noted: addresses in them have no names."},
     {Counter::kForeignSignals, false,
      "{} SIGPROF signals were not varve's and were passed on to the program."},
-    {Counter::kNestedTicks, false,
-     "{} ticks came while varve itself was busy; their time is in the next sample."},
     {Counter::kTicksPaused, false, "{} ticks came while recording was paused; their time is [paused]."},
     {Counter::kExecFailed, false, "{} calls of exec failed; recording went on in the calling program."},
 };
