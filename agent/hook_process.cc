@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdarg>
 
@@ -35,28 +36,45 @@ Real<Spawn> real_posix_spawnp{"posix_spawnp"};
 Real<void(int)> real_exit{"_exit"};
 Real<void(int)> real_quick_exit{"quick_exit"};
 
+/// The new program inherits the mask and pending signals as the program believes them to be.
+void block_as_the_program_does(bool on) {
+  if (!current_block || !current_block->program_blocks_sigprof) return;
+  if (agent_state.program_sigprof.handled()) return;  // then they are so already
+  change_mask(on ? SIG_BLOCK : SIG_UNBLOCK, kSigprofBit);
+  if (on) agent_state.program_sigprof.release_pending();
+}
+
 /// The moments around an exec. Timers do not survive it, but a pending SIGPROF would, and would kill the new
 /// program; so the timer goes first. If the exec fails everything is taken back.
 class ExecAttempt {
  public:
   ExecAttempt() : ours_(in_recorded_process()) {
+    hand_on_ignored_sigprof();  // in a vfork's child too: its dispositions are its own
     if (!ours_) return;
-    SignalBlock guard;
-    if (current_block) disarm_timer(*current_block);
-    end_image(format::ImageEnd::kExec);
+    {
+      SignalBlock guard;
+      if (current_block) disarm_timer(*current_block);
+      end_image(format::ImageEnd::kExec);
+    }
+    block_as_the_program_does(true);
   }
   ~ExecAttempt() {
-    if (!ours_) return;
     int saved_errno = errno;
-    SignalBlock guard;
-    revoke_end_of_image();
-    if (current_block) arm_timer(*current_block, agent_state.interval_ns);
+    take_back_ignored_sigprof();
+    if (ours_) go_on();
     errno = saved_errno;
   }
   ExecAttempt(const ExecAttempt&) = delete;
   ExecAttempt& operator=(const ExecAttempt&) = delete;
 
  private:
+  static void go_on() {
+    block_as_the_program_does(false);
+    SignalBlock guard;
+    revoke_end_of_image();
+    if (current_block) arm_timer(*current_block, agent_state.interval_ns);
+  }
+
   bool ours_;
 };
 
@@ -64,6 +82,19 @@ template <typename Function, typename... Arguments>
 int exec(Function& real, Arguments... arguments) {
   ExecAttempt attempt;
   return real(arguments...);
+}
+
+/// posix_spawn's child is the C library's, no code of ours runs in it: it inherits what the caller has
+/// meanwhile.
+std::atomic<int> spawns{0};
+
+template <typename Function, typename... Arguments>
+int spawn(Function& real, Arguments... arguments) {
+  if (!in_recorded_process()) return real(arguments...);
+  if (spawns.fetch_add(1) == 0) hand_on_ignored_sigprof();
+  int result = real(arguments...);
+  if (spawns.fetch_sub(1) == 1) take_back_ignored_sigprof();
+  return result;
 }
 
 /// A fork of a large process takes long; were a tick to interrupt it, the kernel would start it again, and
@@ -87,9 +118,11 @@ void after_fork_in_child() {
   ThreadBlock* block = current_block;
   {
     SignalBlock guard;
+    spawns.store(0);
     begin_forked_image();
   }
   let_ticks_in(block);
+  if (!in_recorded_process()) end_sigprof(block);
 }
 
 [[noreturn]] void leave(Real<void(int)>& real, int status) {
@@ -188,7 +221,7 @@ VARVE_HOOK int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_
                            const posix_spawnattr_t* attributes, char* const* argv,
                            char* const* environment) noexcept {
   return with_carried_environment(environment, [=](char* const* carried) {
-    return real_posix_spawn(pid, path, actions, attributes, argv, carried);
+    return spawn(real_posix_spawn, pid, path, actions, attributes, argv, carried);
   });
 }
 
@@ -196,7 +229,7 @@ VARVE_HOOK int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file
                             const posix_spawnattr_t* attributes, char* const* argv,
                             char* const* environment) noexcept {
   return with_carried_environment(environment, [=](char* const* carried) {
-    return real_posix_spawnp(pid, file, actions, attributes, argv, carried);
+    return spawn(real_posix_spawnp, pid, file, actions, attributes, argv, carried);
   });
 }
 

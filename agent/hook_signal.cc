@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Signals as the program sees them: SIGPROF has the disposition the program gave it, not ours; masks and wait
-// sets of the program leave SIGPROF out unless it handles SIGPROF itself; its handlers of faults run with
-// ticks held back, because they often stand on small stacks; its alternate stacks are its own, and ours is
-// not shown. Context: any thread of the target, its signal handlers included.
+// Signals as the program sees them. SIGPROF has the disposition the program gave it, not ours. Masks leave
+// SIGPROF out unless it handles SIGPROF itself, but show it as blocked, and one from elsewhere stays pending
+// until it is unblocked or waited for. Its handlers of faults run with ticks held back where they ask for an
+// alternate stack (SA_ONSTACK, often a small one), but not with SA_NODEFER: one that leaves by longjmp would
+// leave them blocked. Its alternate stacks are its own, and ours is not shown. Of the flags of its SIGPROF
+// handler SA_SIGINFO, SA_RESETHAND, SA_NODEFER and the mask are as asked. Without SA_RESTART its system calls
+// return EINTR, but for ticks as well as for its own signals, because the kernel asks the flag of the one
+// handler it knows; a one-shot handler (SA_RESETHAND) always restarts, as ticks come after it too. SA_ONSTACK
+// is always on, with our stack where the program has none. Not kept up: the mask that siglongjmp and
+// swapcontext restore, and a SIGPROF from elsewhere that is read by signalfd: it stays pending. Context: any
+// thread of the target, its signal handlers included.
 #include <poll.h>
 #include <signal.h>
 #include <sys/epoll.h>
@@ -10,11 +17,14 @@
 #include <sys/signalfd.h>
 
 #include <atomic>
+#include <cerrno>
 
 #include "agent/hooks.h"
 #include "agent/image.h"
 #include "agent/real.h"
 #include "agent/signal/agent_state.h"
+#include "agent/signal/clock.h"
+#include "agent/signal/tick_handler.h"
 #include "agent/signal_block.h"
 #include "agent/thread_registry.h"
 
@@ -59,6 +69,84 @@ class FilteredSet {
   sigset_t copy_;
 };
 
+void let_pending_in() {
+  SignalBlock guard;
+  agent_state.program_sigprof.release_pending();
+}
+
+/// The mask of a wait, for its time.
+class WaitMask {
+ public:
+  explicit WaitMask(const sigset_t* given)
+      : filtered_(given), block_(virtualises() ? current_block : nullptr) {
+    if (!given || !block_) return;
+    was_blocked_ = block_->program_blocks_sigprof;
+    block_->program_blocks_sigprof = sigismember(given, SIGPROF) == 1;
+    changed_ = true;
+    if (!block_->program_blocks_sigprof) let_pending_in();
+  }
+  ~WaitMask() {
+    if (changed_) block_->program_blocks_sigprof = was_blocked_;
+  }
+  WaitMask(const WaitMask&) = delete;
+  WaitMask& operator=(const WaitMask&) = delete;
+  const sigset_t* get() const { return filtered_.get(); }
+
+ private:
+  FilteredSet filtered_;
+  ThreadBlock* block_;
+  bool changed_ = false, was_blocked_ = false;
+};
+
+bool is_blocked_after(int how, const sigset_t* set, bool before) {
+  bool named = set && sigismember(set, SIGPROF) == 1;
+  if (how == SIG_SETMASK && set) return named;
+  return how == SIG_UNBLOCK ? before && !named : before || named;
+}
+
+using MaskChange = int(int, const sigset_t*, sigset_t*);
+
+/// SIGPROF is noted as let in before it is, and as blocked after it is: what comes in between is delivered.
+int change_program_mask(Real<MaskChange>& real, int how, const sigset_t* set, sigset_t* before) {
+  ThreadBlock* block = virtualises() ? current_block : nullptr;
+  if (!block) return real(how, set, before);
+  FilteredSet filtered(how == SIG_UNBLOCK ? nullptr : set);
+  bool was = block->program_blocks_sigprof, will = is_blocked_after(how, set, was);
+  bool changes = was != will && in_recorded_process();  // a vfork's child has a mask, but no block of its own
+  if (changes && was) block->program_blocks_sigprof = false;
+  int result = real(how, how == SIG_UNBLOCK ? set : filtered.get(), before);
+  if (changes) block->program_blocks_sigprof = result ? was : will;
+  if (!result && before && was) sigaddset(before, SIGPROF);
+  if (!result && changes && was) let_pending_in();
+  return result;
+}
+
+bool waits_for_sigprof(const sigset_t* set) {
+  return virtualises() && current_block && sigismember(set, SIGPROF) == 1;
+}
+
+/// sigtimedwait() with SIGPROF in its set: ticks are not what the program waits for. They cost it no time:
+/// the next one has it all.
+int wait_past_ticks(const sigset_t* set, siginfo_t* info, const timespec* timeout) {
+  uint64_t end = timeout ? monotonic_ns() + to_nanos(*timeout) : 0;
+  timespec left = timeout ? *timeout : timespec{};
+  uint64_t mask = change_mask(SIG_BLOCK, kSigprofBit);  // what comes from now on is the kernel's to keep
+  siginfo_t got = {};
+  int result = agent_state.program_sigprof.take_pending(got) ? SIGPROF : 0;
+  while (!result) {
+    result = real_sigtimedwait(set, &got, timeout ? static_cast<const timespec*>(&left) : nullptr);
+    if (result != SIGPROF || got.si_code != SI_TIMER || got.si_value.sival_ptr != current_block) break;
+    result = 0;
+    uint64_t now = monotonic_ns(), rest = end > now ? end - now : 0;
+    left = {time_t(rest / 1'000'000'000), long(rest % 1'000'000'000)};
+  }
+  int saved_errno = errno;
+  change_mask(SIG_SETMASK, mask);
+  errno = saved_errno;
+  if (info && result > 0) *info = got;
+  return result;
+}
+
 bool is_fault(int signal) {
   return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE || signal == SIGTRAP;
 }
@@ -66,10 +154,33 @@ bool is_fault(int signal) {
 /// A child of vfork sets dispositions of its own process; only this copy of them is shared with its parent.
 bool owns_dispositions() { return in_recorded_process(); }
 
+/// Ticks interrupt no system call, unless the program's own SIGPROFs are to do so.
+bool install_handler(const struct sigaction& program, struct sigaction* before) {
+  bool interrupts = agent_state.program_sigprof.handled() && !(program.sa_flags & SA_RESTART) &&
+                    !(program.sa_flags & int(SA_RESETHAND));
+  struct sigaction ours = {};
+  ours.sa_sigaction = handle_sigprof;
+  ours.sa_flags = SA_SIGINFO | SA_ONSTACK | (interrupts ? 0 : SA_RESTART);
+  return sigaction_real(SIGPROF, static_cast<const struct sigaction*>(&ours), before) == 0;
+}
+
+void set_program_action(const struct sigaction& action) {
+  bool was_handled = agent_state.program_sigprof.handled();
+  {
+    SignalBlock guard;
+    agent_state.program_sigprof.set(action);
+    install_handler(action, nullptr);
+  }
+  // The mask is filtered by whether there is a handler: what was blocked before is from now on, and the
+  // reverse.
+  bool handled = agent_state.program_sigprof.handled();
+  if (handled == was_handled || !current_block || !current_block->program_blocks_sigprof) return;
+  change_mask(handled ? SIG_BLOCK : SIG_UNBLOCK, kSigprofBit);
+}
+
 int program_sigaction(const struct sigaction* action, struct sigaction* before) {
-  SignalBlock guard;
   struct sigaction old = agent_state.program_sigprof.get();
-  if (action) agent_state.program_sigprof.set(*action);
+  if (action) set_program_action(*action);
   if (before) *before = old;
   return 0;
 }
@@ -123,8 +234,34 @@ void resolve_signal_hooks() {
   real_pselect.get(), real_epoll_pwait.get(), real_sigaltstack.get();
 }
 
-int real_sigaction(int signal, const struct sigaction* action, struct sigaction* before) {
-  return sigaction_real(signal, action, before);
+bool begin_sigprof() {
+  struct sigaction before = {};
+  if (!install_handler(before, &before)) return false;
+  agent_state.program_sigprof.set(before);
+  return true;
+}
+
+void end_sigprof(ThreadBlock* block) {
+  struct sigaction program = agent_state.program_sigprof.get();
+  if (agent_state.program_sigprof.handled())
+    sigaction_real(SIGPROF, static_cast<const struct sigaction*>(&program),
+                   static_cast<struct sigaction*>(nullptr));
+  else
+    agent_state.program_sigprof.put_back_unhandled();
+  if (!block) return;
+  remove_alternate_stack(*block);
+  if (block->program_blocks_sigprof) change_mask(SIG_BLOCK, kSigprofBit);
+}
+
+void hand_on_ignored_sigprof() {
+  if (virtualises() && agent_state.program_sigprof.get().sa_handler == SIG_IGN)
+    agent_state.program_sigprof.put_back_unhandled();
+}
+
+void take_back_ignored_sigprof() {
+  if (!virtualises()) return;
+  struct sigaction program = agent_state.program_sigprof.get();
+  if (program.sa_handler == SIG_IGN) install_handler(program, nullptr);
 }
 
 VARVE_HOOK int sigaction(int signal, const struct sigaction* action, struct sigaction* before) noexcept {
@@ -163,32 +300,35 @@ VARVE_HOOK Handler sigset(int number, Handler handler) noexcept {
 }
 
 VARVE_HOOK int sigprocmask(int how, const sigset_t* set, sigset_t* before) noexcept {
-  FilteredSet filtered(how == SIG_UNBLOCK ? nullptr : set);
-  return real_sigprocmask(how, how == SIG_UNBLOCK ? set : filtered.get(), before);
+  return change_program_mask(real_sigprocmask, how, set, before);
 }
 
 VARVE_HOOK int pthread_sigmask(int how, const sigset_t* set, sigset_t* before) noexcept {
-  FilteredSet filtered(how == SIG_UNBLOCK ? nullptr : set);
-  return real_pthread_sigmask(how, how == SIG_UNBLOCK ? set : filtered.get(), before);
+  return change_program_mask(real_pthread_sigmask, how, set, before);
 }
 
 VARVE_HOOK int sigwait(const sigset_t* set, int* number) {
-  FilteredSet filtered(set);
-  return real_sigwait(filtered.get(), number);
+  if (!waits_for_sigprof(set)) return real_sigwait(set, number);
+  int saved_errno = errno, result;
+  do result = wait_past_ticks(set, nullptr, nullptr);
+  while (result < 0 && errno == EINTR);
+  if (result < 0) result = -errno;
+  errno = saved_errno;
+  if (result < 0) return -result;
+  *number = result;
+  return 0;
 }
 
 VARVE_HOOK int sigwaitinfo(const sigset_t* set, siginfo_t* info) {
-  FilteredSet filtered(set);
-  return real_sigwaitinfo(filtered.get(), info);
+  return waits_for_sigprof(set) ? wait_past_ticks(set, info, nullptr) : real_sigwaitinfo(set, info);
 }
 
 VARVE_HOOK int sigtimedwait(const sigset_t* set, siginfo_t* info, const timespec* timeout) {
-  FilteredSet filtered(set);
-  return real_sigtimedwait(filtered.get(), info, timeout);
+  return waits_for_sigprof(set) ? wait_past_ticks(set, info, timeout) : real_sigtimedwait(set, info, timeout);
 }
 
 VARVE_HOOK int sigsuspend(const sigset_t* set) {
-  FilteredSet filtered(set);
+  WaitMask filtered(set);
   return real_sigsuspend(filtered.get());
 }
 
@@ -198,18 +338,18 @@ VARVE_HOOK int signalfd(int fd, const sigset_t* set, int flags) noexcept {
 }
 
 VARVE_HOOK int ppoll(pollfd* fds, nfds_t count, const timespec* timeout, const sigset_t* set) {
-  FilteredSet filtered(set);
+  WaitMask filtered(set);
   return real_ppoll(fds, count, timeout, filtered.get());
 }
 
 VARVE_HOOK int pselect(int count, fd_set* in, fd_set* out, fd_set* except, const timespec* timeout,
                        const sigset_t* set) {
-  FilteredSet filtered(set);
+  WaitMask filtered(set);
   return real_pselect(count, in, out, except, timeout, filtered.get());
 }
 
 VARVE_HOOK int epoll_pwait(int fd, epoll_event* events, int count, int timeout, const sigset_t* set) {
-  FilteredSet filtered(set);
+  WaitMask filtered(set);
   return real_epoll_pwait(fd, events, count, timeout, filtered.get());
 }
 

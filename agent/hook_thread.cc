@@ -47,6 +47,7 @@ ThreadBlock* prepare_block(void* start_routine, void* argument) {
   block->start_routine = start_routine;
   block->start_argument = argument;
   if (current_block) block->creator = current_block->record->index;
+  block->program_blocks_sigprof = current_block && current_block->program_blocks_sigprof;
   return block;
 }
 

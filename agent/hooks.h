@@ -3,9 +3,9 @@
 // their hooks. Context: agent start.
 #pragma once
 
-#include <signal.h>
-
 namespace varve::agent {
+
+struct ThreadBlock;
 
 /// Looks up the functions behind all hooks, while there is one thread and no signal yet.
 void resolve_hooks();
@@ -20,8 +20,16 @@ void resolve_signal_hooks();
 void start_thread_hooks();
 void start_process_hooks();
 
-/// sigaction() past our hook.
-int real_sigaction(int signal, const struct sigaction* action, struct sigaction* before);
+/// Gives SIGPROF to the tick handler, and to the program what it had for it: SIG_IGN, perhaps. False: the
+/// kernel refused.
+bool begin_sigprof();
+/// Gives SIGPROF the program's own disposition, and our alternate stack back: this process is not recorded.
+/// `block` is the calling thread's, or null.
+void end_sigprof(ThreadBlock* block);
+/// A program that ignores SIGPROF leaves that to the one it starts, where the kernel would have made our
+/// handler the default action. The second, if the exec failed.
+void hand_on_ignored_sigprof();
+void take_back_ignored_sigprof();
 
 /// dlclose() past our hook.
 int close_library(void* handle);

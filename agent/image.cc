@@ -197,7 +197,7 @@ void begin_forked_image() {
   agent_state.modules.reset();
   agent_state.segments.reset();
   agent_state.rules.invalidate();  // a hit would keep its module from being noted in the new file
-  agent_state.program_sigprof.reset_lock();
+  agent_state.program_sigprof.reset_after_fork();
   agent_state.counters = nullptr;
   if (!agent_state.follow || agent_state.state() == format::ControlState::kStopped || !block) return;
   if (!begin_file(0)) return;

@@ -28,6 +28,8 @@ void end_thread(ThreadBlock& block);
 
 /// Gives the calling thread the block's alternate signal stack, unless the program has set one of its own.
 void install_alternate_stack(ThreadBlock& block);
+/// Takes it away again, if it is still the thread's.
+void remove_alternate_stack(ThreadBlock& block);
 
 /// Writes the end of all live threads as seen from the calling one, before an exit or exec that ends them
 /// without a hook.

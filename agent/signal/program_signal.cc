@@ -18,21 +18,29 @@ struct KernelAction {
   uint64_t mask = 0;
 };
 
-/// The default action of SIGPROF is to end the process: restore it, send the signal again, and let it through
-/// on return.
-void die_of(int signal) {
-  KernelAction default_action;
-  raw_syscall(__NR_rt_sigaction, signal, as_arg(&default_action), 0, kKernelSetBytes);
-  raw_syscall(__NR_tgkill, raw_syscall(__NR_getpid), raw_syscall(__NR_gettid), signal);
+void set_in_kernel(const KernelAction& action) {
+  raw_syscall(__NR_rt_sigaction, SIGPROF, as_arg(&action), 0, kKernelSetBytes);
 }
 
-void call(const struct sigaction& action, int signal, siginfo_t* info, void* context) {
+/// The default action of SIGPROF is to end the process: restore it, send the signal again, and let it through
+/// on return.
+void die() {
+  set_in_kernel({});
+  raw_syscall(__NR_tgkill, raw_syscall(__NR_getpid), raw_syscall(__NR_gettid), SIGPROF);
+}
+
+/// SIGPROF is blocked already, because our own handler runs: SA_NODEFER lets it in again.
+void call(const struct sigaction& action, siginfo_t& info, void* context) {
+  constexpr uint64_t kSigprof = uint64_t{1} << (SIGPROF - 1);
   uint64_t before = 0;
-  raw_syscall(__NR_rt_sigprocmask, SIG_BLOCK, as_arg(&action.sa_mask), as_arg(&before), kKernelSetBytes);
+  if (action.sa_flags & SA_NODEFER)
+    raw_syscall(__NR_rt_sigprocmask, SIG_UNBLOCK, as_arg(&kSigprof), as_arg(&before), kKernelSetBytes);
+  uint64_t* keep = action.sa_flags & SA_NODEFER ? nullptr : &before;
+  raw_syscall(__NR_rt_sigprocmask, SIG_BLOCK, as_arg(&action.sa_mask), as_arg(keep), kKernelSetBytes);
   if (action.sa_flags & SA_SIGINFO)
-    action.sa_sigaction(signal, info, context);
+    action.sa_sigaction(SIGPROF, &info, context);
   else
-    action.sa_handler(signal);
+    action.sa_handler(SIGPROF);
   raw_syscall(__NR_rt_sigprocmask, SIG_SETMASK, as_arg(&before), 0, kKernelSetBytes);
 }
 
@@ -50,14 +58,38 @@ void ProgramSignal::set(const struct sigaction& action) {
   handled_.store(own, std::memory_order_relaxed);
 }
 
-void ProgramSignal::deliver(int signal, siginfo_t* info, void* context) {
+void ProgramSignal::deliver(siginfo_t& info, void* context, bool blocked) {
   struct sigaction action = get();
-  if (!handled()) {
-    if (action.sa_handler != SIG_IGN) die_of(signal);
-    return;
+  if (handled()) {
+    if (action.sa_flags & int(SA_RESETHAND)) set({});
+    return call(action, info, context);
   }
-  if (action.sa_flags & int(SA_RESETHAND)) set({});
-  call(action, signal, info, context);
+  if (action.sa_handler == SIG_IGN) return;
+  if (!blocked) return die();
+  SpinGuard guard(lock_);
+  if (pending_.load(std::memory_order_relaxed)) return;  // as in the kernel, the first one counts
+  pending_info_ = info;
+  pending_.store(true, std::memory_order_release);
+}
+
+/// By system call: sigaction() would add its SA_RESTORER to the flags that the program sees.
+void ProgramSignal::put_back_unhandled() {
+  struct sigaction action = get();
+  set_in_kernel({reinterpret_cast<void*>(action.sa_handler), static_cast<unsigned long>(action.sa_flags)});
+}
+
+bool ProgramSignal::take_pending(siginfo_t& info) {
+  if (!pending_.load(std::memory_order_acquire)) return false;
+  SpinGuard guard(lock_);
+  info = pending_info_;
+  return pending_.exchange(false, std::memory_order_acq_rel);
+}
+
+void ProgramSignal::release_pending() {
+  siginfo_t info;
+  if (!take_pending(info)) return;
+  raw_syscall(__NR_rt_tgsigqueueinfo, raw_syscall(__NR_getpid), raw_syscall(__NR_gettid), SIGPROF,
+              as_arg(&info));
 }
 
 }  // namespace varve::agent

@@ -17,18 +17,33 @@ class ProgramSignal {
   struct sigaction get();
   void set(const struct sigaction& action);
 
-  /// In the child of a fork: a thread that it did not copy may have held the lock.
-  void reset_lock() { lock_.unlock(); }
+  /// In the child of a fork: a thread that it did not copy may have held the lock, and pending signals are
+  /// not inherited.
+  void reset_after_fork() {
+    lock_.unlock();
+    pending_.store(false, std::memory_order_relaxed);
+  }
 
   /// True while the program has a handler of its own: then its masks are left as it wants them.
   bool handled() const { return handled_.load(std::memory_order_relaxed); }
 
-  /// Does with a SIGPROF that is not a tick what the kernel would have done without us.
-  void deliver(int signal, siginfo_t* info, void* context);
+  /// Does with a SIGPROF that is not a tick what the kernel would have done without us. `blocked`: by the
+  /// thread, as the program believes. Without a handler of the program's it then stays pending.
+  void deliver(siginfo_t& info, void* context, bool blocked);
+
+  /// Gives the kernel's slot the disposition of a program that has no handler.
+  void put_back_unhandled();
+
+  /// Takes the pending signal, as a wait does. False: there is none.
+  bool take_pending(siginfo_t& info);
+  /// Sends the pending signal, if any, to the calling thread: it is blocked no more.
+  void release_pending();
 
  private:
   SpinLock lock_;
   std::atomic<bool> handled_{false};
+  std::atomic<bool> pending_{false};
+  siginfo_t pending_info_ = {};
   struct sigaction action_ = {};
 };
 

@@ -21,6 +21,7 @@ struct ThreadBlock {
   uint64_t last_cpu_ns = 0;  // the thread's CPU clock at its last tick
   int32_t timer = -1;        // kernel timer id
   bool live = false;
+  bool program_blocks_sigprof = false;  // as it believes: ticks are let in all the same
 
   // Not the handler's: the registry's.
   ThreadBlock* next = nullptr;

@@ -83,14 +83,14 @@ void tick(ThreadBlock& block, const siginfo_t& info, const ucontext_t& context) 
 
 }  // namespace
 
-void handle_sigprof(int signal, siginfo_t* info, void* context) {
+void handle_sigprof(int, siginfo_t* info, void* context) {
   int saved_errno = errno;
   ThreadBlock* block = current_block;
   if (is_tick(*info, block)) {
     tick(*block, *info, *static_cast<const ucontext_t*>(context));
   } else {
     if (agent_state.counters) count(format::Counter::kForeignSignals);
-    agent_state.program_sigprof.deliver(signal, info, context);
+    agent_state.program_sigprof.deliver(*info, context, block && block->program_blocks_sigprof);
   }
   errno = saved_errno;
 }

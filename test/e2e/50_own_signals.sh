@@ -10,7 +10,7 @@ same() {
   shift
   timeout 60 "$@" $programs/own_sigprof $kind >bare 2>&1
   bare_code=$?
-  run timeout 60 "$@" "$VARVE" record -q -o $kind $programs/own_sigprof $kind
+  run timeout 60 "$@" "$VARVE" record -q ${option:-} -o $kind $programs/own_sigprof $kind
   expect_eq "exit code of $kind" $code $bare_code
   cmp -s out bare || fail "output of $kind differs from the bare run's: $(cat bare)$(show)"
   holds "samples of $kind" "$(summary samples $kind) >= 5"
@@ -28,3 +28,16 @@ same sigwait
 expect_eq "signals waited for" "$(wc -l <bare)" 3
 same signalfd
 expect_eq "signals read" "$(wc -l <bare)" 3
+same pending
+expect_match bare '"first": 27, "by_kill": 1, "none": -1, "again": 1, "third": 27, "blocked": 1'
+same unblocked
+expect_eq "exit code of a program that lets SIGPROF in" $bare_code 155
+same hands_on
+expect_eq "programs that were started with SIGPROF ignored" "$(grep -c '"ignored": 1' bare)" 3
+same flags
+expect_match bare 'read -1 interrupted'
+expect_match bare 'deepest 3'
+same forks
+expect_match bare 'child 27'
+rm -r forks
+option=--no-follow same forks

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 // own_sigprof KIND [MS]: a program that has plans of its own for SIGPROF and for signal masks. It works while
 // it does so and prints what it saw. Context: test 50.
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 
 #include "work.h"
 
@@ -97,6 +100,111 @@ static void read_signals(void) {
     if (read(fd, &info, sizeof info) == sizeof info) printf("signalfd %u\n", info.ssi_signo);
   }
 }
+/// Without a handler: it stays pending while blocked, is what a wait returns, and shows in no mask but the
+/// program's.
+static void pending(void) {
+  sigset_t prof, before;
+  siginfo_t info = {0};
+  struct timespec soon = {0, 50000000};
+  sigemptyset(&prof);
+  sigaddset(&prof, SIGPROF);
+  sigprocmask(SIG_BLOCK, &prof, NULL);
+  kill(getpid(), SIGPROF);
+  work();
+  int first = sigwaitinfo(&prof, &info);
+  int none = sigtimedwait(&prof, NULL, &soon), error = errno;
+  raise(SIGPROF);
+  int waited_for = 0, failed = sigwait(&prof, &waited_for);
+  sigprocmask(SIG_UNBLOCK, &prof, &before);
+  printf("{\"first\": %d, \"by_kill\": %d, \"none\": %d, \"again\": %d, \"third\": %d, \"blocked\": %d}\n",
+         first, info.si_code == SI_USER, none, error == EAGAIN, failed ? -1 : waited_for,
+         sigismember(&before, SIGPROF));
+}
+static void unblocked(void) {
+  sigset_t prof;
+  sigemptyset(&prof);
+  sigaddset(&prof, SIGPROF);
+  sigprocmask(SIG_BLOCK, &prof, NULL);
+  kill(getpid(), SIGPROF);
+  work();
+  printf("{}\n");
+  fflush(stdout);
+  sigprocmask(SIG_UNBLOCK, &prof, NULL);
+  printf("still here\n");
+}
+/// Ignored across exec, posix_spawn and a vfork's exec, and blocked across exec.
+extern char** environ;
+static void hands_on(void) {
+  char* again[] = {"own_sigprof", "ignored", "1", NULL};
+  signal(SIGPROF, SIG_IGN);
+  work();
+  pid_t child;
+  if (posix_spawn(&child, "/proc/self/exe", NULL, NULL, again, environ) == 0) waitpid(child, NULL, 0);
+  child = vfork();
+  if (child == 0) {
+    execv("/proc/self/exe", again);
+    _exit(9);
+  }
+  waitpid(child, NULL, 0);
+  execv("/no/such/program", again);
+  work();
+  raise(SIGPROF);
+  execv("/proc/self/exe", again);
+}
+/// What a fork's child finds: the default, no stack of another's, and an end by the signal.
+static void forks(void) {
+  struct sigaction now;
+  stack_t stack;
+  int status = 0;
+  work();
+  fflush(stdout);
+  pid_t child = fork();
+  if (child == 0) {
+    sigaction(SIGPROF, NULL, &now);
+    sigaltstack(NULL, &stack);
+    printf("{\"default\": %d, \"flags\": %d, \"no_stack\": %d}\n", now.sa_handler == SIG_DFL, now.sa_flags,
+           stack.ss_flags == SS_DISABLE);
+    fflush(stdout);
+    raise(SIGPROF);
+    _exit(0);
+  }
+  waitpid(child, &status, 0);
+  printf("child %d\n", WIFSIGNALED(status) ? WTERMSIG(status) : -1);
+}
+/// Whether a read that blocks is interrupted by SIGPROF or goes on, as the flags say; and SA_NODEFER lets it
+/// nest.
+static volatile sig_atomic_t depth, deepest;
+static void nests(int signal) {
+  if (++depth > deepest) deepest = depth;
+  if (depth < 3) raise(signal);
+  --depth;
+}
+static void flags(void) {
+  work();
+  fflush(stdout);
+  for (int restart = 0; restart < 2; ++restart) {
+    struct sigaction action = {.sa_sigaction = on_prof, .sa_flags = SA_SIGINFO | (restart ? SA_RESTART : 0)};
+    int ends[2];
+    char byte = 0;
+    if (pipe(ends)) return;
+    sigaction(SIGPROF, &action, NULL);
+    pid_t child = fork();
+    if (child == 0) {
+      usleep(200000);
+      kill(getppid(), SIGPROF);
+      usleep(200000);
+      _exit(write(ends[1], "x", 1) != 1);
+    }
+    ssize_t got = read(ends[0], &byte, 1);
+    printf("read %d %s\n", (int)got, got < 0 && errno == EINTR ? "interrupted" : "whole");
+    fflush(stdout);
+    waitpid(child, NULL, 0);
+  }
+  struct sigaction nested = {.sa_handler = nests, .sa_flags = SA_NODEFER};
+  sigaction(SIGPROF, &nested, NULL);
+  raise(SIGPROF);
+  printf("deepest %d\n", (int)deepest);
+}
 
 int main(int argc, char** argv) {
   const char* kind = argc > 1 ? argv[1] : "";
@@ -109,7 +217,12 @@ int main(int argc, char** argv) {
                {"ignored", ignored},
                {"blocked", blocked},
                {"sigwait", wait_for_signals},
-               {"signalfd", read_signals}};
+               {"signalfd", read_signals},
+               {"pending", pending},
+               {"unblocked", unblocked},
+               {"hands_on", hands_on},
+               {"forks", forks},
+               {"flags", flags}};
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i)
     if (!strcmp(kind, kinds[i].name)) kinds[i].run();
 }
