@@ -27,6 +27,7 @@
 #include "viewer/record/elf_facts.h"
 #include "viewer/record/host_facts.h"
 #include "viewer/record/loader_list.h"
+#include "viewer/record/process_tree.h"
 #include "viewer/record/profile_directory.h"
 #include "viewer/record/program_search.h"
 
@@ -227,6 +228,16 @@ Answer check_output_place(Subject& subject) {
   return ok(output);
 }
 
+/// An agent in this very process would send the command's samples where its own go.
+Answer check_recorder(Subject&) {
+  if (!is_followed(getpid())) return ok("none records varve itself");
+  const char* other = std::getenv("VARVE_SESSION");
+  return problem(
+      fmt::format("varve itself is being recorded into '{}', which gets the samples of all that it starts",
+                  other ? other : "?"),
+      "record the command without the outer varve, or give that one --no-follow");
+}
+
 Answer check_timers(Subject&) {
   timer_t timer;
   sigevent event{};
@@ -280,8 +291,9 @@ constexpr Check kChecks[] = {
     {"linking", Needs::kElf, check_linking},           {"loader", Needs::kElf, check_interpreter},
     {"privileges", Needs::kProgram, check_privileges}, {"agent", Needs::kNothing, check_agent},
     {"libraries", Needs::kElf, check_libraries},       {"sanitizers", Needs::kElf, check_sanitizers},
-    {"output", Needs::kNothing, check_output_place},   {"timers", Needs::kNothing, check_timers},
-    {"limits", Needs::kNothing, check_limits},         {"kernel", Needs::kNothing, check_kernel},
+    {"output", Needs::kNothing, check_output_place},   {"recorder", Needs::kNothing, check_recorder},
+    {"timers", Needs::kNothing, check_timers},         {"limits", Needs::kNothing, check_limits},
+    {"kernel", Needs::kNothing, check_kernel},
 };
 
 /// A check of the program makes no sense once another one has failed.
