@@ -3,6 +3,8 @@
 // tests.
 #include <criterion/criterion.h>
 
+#include <tuple>
+
 #include "test/unit/random_profile.h"
 #include "viewer/analyze/attribute.h"
 #include "viewer/analyze/filter.h"
@@ -147,4 +149,36 @@ Test(analyze_filter, expressions_that_do_not_parse) {
     cr_expect(parsed.error().starts_with("is not a regular expression: "), "%s", parsed.error().c_str());
   }
   cr_expect(Pattern().matches("anything"));
+}
+
+/// Linked programs: `as` is x86_64-linux-gnu-as, redis-server is redis-check-rdb.
+Test(analyze_filter, processes_by_what_the_user_typed) {
+  const std::tuple<std::vector<std::string>, const char*, const char*> cases[] = {
+      {{"as", "-o", "x.o"}, "/usr/bin/x86_64-linux-gnu-as", "as"},
+      {{"/opt/bin/redis-server", "*:6379"}, "/usr/bin/redis-check-rdb", "redis-server"},
+      {{"-bash"}, "/usr/bin/bash", "bash"},
+      {{"sshd: root [priv]"}, "/usr/sbin/sshd", "sshd"},
+      {{""}, "/usr/bin/true", "true"},
+      {{}, "/usr/bin/true", "true"},
+  };
+  for (const auto& [argv, exe, name] : cases) {
+    load::Process process;
+    process.argv = argv;
+    process.exe = exe;
+    const std::string got(program_name(process));
+    cr_expect_eq(got, std::string(name), "%s instead of %s", got.c_str(), name);
+  }
+  RandomProfile made = test::random_profile(1);
+  for (load::Process& process : made.profile.processes) process.argv = {"/usr/bin/as"};
+  for (const char* either : {"^as$", "^prog"}) {
+    Filter filter;
+    filter.process = pattern(either);
+    const Selection selection = select(made.profile, made.symbols, filter);
+    cr_expect_gt(selection.kept[kCpu], 0, "%s", either);
+  }
+}
+
+Test(analyze_filter, an_empty_expression_is_refused) {
+  cr_expect_not(Pattern::parse("").has_value());
+  cr_expect(Pattern::parse(".*").has_value());
 }

@@ -19,7 +19,8 @@ std::vector<bool> threads_that_pass(const load::Profile& profile, const Filter& 
     const load::Thread& thread = profile.threads[i];
     const load::Process& process = profile.processes[thread.process.index()];
     pass[i] = filter.thread.matches(thread.tid, thread.name) &&
-              filter.process.matches(process.pid, file_name(process.exe));
+              (filter.process.matches(process.pid, file_name(process.exe)) ||
+               filter.process.matches(process.pid, program_name(process)));
   }
   return pass;
 }
@@ -71,6 +72,7 @@ std::vector<bool> paths_that_pass(const load::Profile& profile, const symbol::Sy
 }  // namespace
 
 tl::expected<Pattern, std::string> Pattern::parse(std::string_view expression) {
+  if (expression.empty()) return tl::unexpected<std::string>("is empty, which every name matches");
   RE2::Options options;
   options.set_log_errors(false);
   auto compiled =
@@ -95,6 +97,13 @@ bool Pattern::matches(int32_t number, std::string_view name) const {
 
 std::string_view module_name(const load::Profile& profile, ModuleId module) {
   return module.valid() ? file_name(profile.modules[module.index()].path) : "";
+}
+
+std::string_view program_name(const load::Process& process) {
+  std::string_view started_by = process.argv.empty() ? "" : file_name(process.argv[0]);
+  if (started_by.starts_with('-')) started_by.remove_prefix(1);
+  const bool title = started_by.find_first_of(" :") != std::string_view::npos;
+  return started_by.empty() || title ? file_name(process.exe) : started_by;
 }
 
 Selection select(const load::Profile& profile, const symbol::SymbolTable& symbols, const Filter& filter) {

@@ -39,7 +39,7 @@ class Pattern {
 
 struct Filter {
   Pattern thread;    // tid, or found in the thread's name
-  Pattern process;   // pid, or found in the program's file name
+  Pattern process;   // pid, or found in the program's file name or in program_name()
   Pattern module;    // of the code that was executing
   Pattern function;  // anywhere in the stack, inlined calls included
   Nanos from;        // since the start of the run; `from` belongs to it, `to` does not
@@ -59,6 +59,11 @@ struct Selection {
 };
 
 Selection select(const load::Profile& profile, const symbol::SymbolTable& symbols, const Filter& filter);
+
+/// What the user typed to start the program: its argv[0] without folders and without a login shell's minus.
+/// Its file is called otherwise where a link led to it (as, which is x86_64-linux-gnu-as). Where argv[0] is
+/// missing or a title such as "sshd: user", the file's name.
+std::string_view program_name(const load::Process& process);
 
 /// The name under which a module is shown and filtered: its file name without folders.
 std::string_view module_name(const load::Profile& profile, ModuleId module);
