@@ -50,12 +50,13 @@ bool wants_colour() {
   return isatty(STDOUT_FILENO) && !(off && *off) && terminal && std::string_view(terminal) != "dumb";
 }
 
-void print_finding(const record::Finding& finding, bool colour) {
+std::string finding_text(const record::Finding& finding, bool colour) {
   Look look = look_of(finding.severity);
   std::string word = fmt::format("{:<8}", look.word);
   if (colour) word = fmt::format("\x1b[{}m{}\x1b[0m", look.colour, word);
-  fmt::print("{:<11} {} {}\n", finding.check, word, render::escape(finding.sentence));
-  if (!finding.remedy.empty()) fmt::print("{:<21}way out: {}\n", "", render::escape(finding.remedy));
+  std::string text = fmt::format("{:<11} {} {}\n", finding.check, word, render::escape(finding.sentence));
+  if (!finding.remedy.empty()) text += fmt::format("{:<21}way out: {}\n", "", render::escape(finding.remedy));
+  return text;
 }
 
 int run_check(std::span<const std::string> arguments) {
@@ -69,14 +70,13 @@ int run_check(std::span<const std::string> arguments) {
   record::PreflightRequest request{command, record::find_agent(), record::default_profile_name(command[0]),
                                    true};
   record::Verdict verdict = record::preflight(request);
-  bool colour = wants_colour();
-  for (const record::Finding& finding : verdict.findings) print_finding(finding, colour);
-  if (verdict.problem()) {
-    fmt::print("\nThis command cannot be recorded as it is.\n");
-    return kExitFailed;
-  }
-  fmt::print("\nThis command can be recorded: varve record {}\n", render::escape(command[0]));
-  return kExitOk;
+  bool colour = wants_colour(), good = !verdict.problem();
+  std::string text;
+  for (const record::Finding& finding : verdict.findings) text += finding_text(finding, colour);
+  text += good ? fmt::format("\nThis command can be recorded: varve record {}\n", render::escape(command[0]))
+               : "\nThis command cannot be recorded as it is.\n";
+  int written = print_text("check", text);
+  return good ? written : kExitFailed;
 }
 
 }  // namespace

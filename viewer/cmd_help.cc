@@ -37,12 +37,15 @@ OptionTable describe_help() {
   return help_table(unread);
 }
 
+constexpr size_t kCommandColumn = 12;
+
 std::string overview() {
   std::string text =
       "Usage: varve COMMAND [options]\n\n"
       "Records where a program's threads spend their CPU time, and prints it.\n\n";
   for (const Command* command : commands()) {
-    text += fmt::format("  {:<10}{}\n", command->name, command->describe().summary);
+    text += two_columns(fmt::format("  {}", command->name), command->describe().summary, kCommandColumn,
+                        terminal_size().columns);
   }
   return text +
          "\n"
@@ -91,11 +94,9 @@ int run_help(std::span<const std::string> arguments) {
       complain("help", fmt::format("cannot read {}", options.man_template));
       return kExitFailed;
     }
-    fmt::print("{}", man_page({std::istreambuf_iterator<char>(file), {}}, table));
-    return kExitOk;
+    return print_text("help", man_page({std::istreambuf_iterator<char>(file), {}}, table));
   }
-  fmt::print("{}", found != nullptr ? help_text(table, terminal_size().columns) : overview());
-  return kExitOk;
+  return print_text("help", found != nullptr ? help_text(table, terminal_size().columns) : overview());
 }
 
 }  // namespace

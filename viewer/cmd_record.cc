@@ -65,17 +65,16 @@ OptionTable record_table(RecordOptions& options) {
   table.options = {
       {"Output", "-o,--output", "DIR", "CMD.varve",
        "Make the profile directory DIR, which must not exist. Without it, an older profile of the same name "
-       "is kept "
-       "as CMD.varve.1, CMD.varve.2 and so on.",
+       "is kept as CMD.varve.1, CMD.varve.2 and so on.",
        set_text(options.output)},
       {"Output", "-q,--quiet", "", "", "Print nothing but errors.", set_flag(options.quiet)},
       {"Output", "--no-finalize", "", "",
        "Do not look up names, files and lines after the run; varve report then does it each time, and needs "
-       "the "
-       "binaries.",
+       "the binaries.",
        set_flag(options.no_finalize)},
       {"Sampling", "--interval", "TIME", "10ms",
-       "CPU time of a thread between two samples, from 1ms to 1s; units ns, us, ms, s.",
+       fmt::format("CPU time of a thread between two samples, from 1ms to 1s, in {}; a number alone is ms.",
+                   kTimeUnits),
        set_duration(options.interval, "ms", kNanosPerMilli, kNanosPerSecond)},
       {"Sampling", "--stack-depth", "N", "1024", "Keep at most N frames of a stack, from 1 to 4096.",
        set_number(options.stack_depth, 1, format::kMaxStackDepth)},
@@ -89,10 +88,14 @@ OptionTable record_table(RecordOptions& options) {
                                        {"off", RunStates::kOff}})},
       {"Scope", "--no-follow", "", "", "Record the command alone, not the processes it starts.",
        set_flag(options.no_follow)},
-      {"Scope", "--delay", "TIME", "", "Begin to record this long after the start.",
+      {"Scope", "--delay", "TIME", "",
+       fmt::format("Begin to record this long after the start, in {}; a number alone is s.", kTimeUnits),
        set_duration(options.delay, "s", {1}, kDay)},
       {"Scope", "--duration", "TIME", "",
-       "Stop recording after this long; the command goes on, and varve waits for it.",
+       fmt::format(
+           "Stop recording after this long, in {}; a number alone is s. The command goes on, and varve "
+           "waits for it.",
+           kTimeUnits),
        set_duration(options.duration, "s", {1}, kDay)},
   };
   return table;

@@ -12,6 +12,8 @@
 #include "viewer/command.h"
 #include "viewer/load/load.h"
 #include "viewer/output.h"
+#include "viewer/record/host_facts.h"
+#include "viewer/record/profile_directory.h"
 #include "viewer/render/render.h"
 #include "viewer/symbol/symbols_for.h"
 #include "viewer/terminal_size.h"
@@ -101,9 +103,72 @@ Choices view_choices() {
   return choices;
 }
 
-OptionTable report_table(ReportOptions& options) {
-  view::Request& request = options.request;
+using Options = std::vector<Option>;
+
+Options output_options(ReportOptions& options) {
+  return {
+      {"Output", "--format", "FORMAT", "text", "How to print: text, csv or json.",
+       set_choice<Format>(options.format,
+                          {{"text", Format::kText}, {"csv", Format::kCsv}, {"json", Format::kJson}})},
+      {"Output", "--limit", "N", "50 in text, all otherwise",
+       "Print at most N rows and add up the others in one. 0 prints all.", set_limit(options.limit)},
+      {"Output", "--min-share", "PERCENT", "0.5 for trees in text, 0 otherwise",
+       "Leave out rows below this share of the CPU time and add them up in one.",
+       set_percent(options.min_share)},
+      {"Output", "--error", "", "", "Print the standard error of shares, sqrt(p (1 - p) / N).",
+       set_flag(options.request.errors)},
+      {"Output", "--color", "WHEN", "auto",
+       "Use colours: auto, always or never. NO_COLOR in the environment means never.",
+       set_choice<ColorChoice>(
+           options.color,
+           {{"auto", ColorChoice::kAuto}, {"always", ColorChoice::kAlways}, {"never", ColorChoice::kNever}})},
+      {"Output", "--width", "COLUMNS", "that of the terminal, none in a pipe",
+       "Fit text into this many columns; long names lose their middle.",
+       set_number(options.width, 20, 10'000)},
+      {"Output", "--no-pager", "", "",
+       "Print long text to the terminal without $VARVE_PAGER, $PAGER or less.",
+       set_flag(options.pager, false)},
+  };
+}
+
+Options filter_options(view::Request& request) {
   analyze::Filter& filter = request.filter;
+  return {
+      {"Filters", "--thread", "REGEX", "", "Only threads whose name has a match, or the one with this TID.",
+       set_pattern(request, filter.thread, "--thread")},
+      {"Filters", "--process", "REGEX", "",
+       "Only processes whose program has a match in its file name or in the name it was started by, or the "
+       "one with this PID.",
+       set_pattern(request, filter.process, "--process")},
+      {"Filters", "--module", "REGEX", "",
+       "Only time spent in program files and libraries whose name has a match.",
+       set_pattern(request, filter.module, "--module")},
+      {"Filters", "--function", "REGEX", "", "Only stacks with a function whose full name has a match.",
+       set_pattern(request, filter.function, "--function")},
+      {"Filters", "--time", "FROM-TO", "",
+       fmt::format(
+           "Only this part of the run, counted from its start, in {}; a number alone is s. Either end "
+           "may be missing.",
+           kTimeUnits),
+       set_time_range(request)},
+  };
+}
+
+Options symbol_options(ReportOptions& options) {
+  return {
+      {"Frames", "--no-inline", "", "", "Charge inlined calls to the function that they were inlined into.",
+       set_flag(options.request.inlines, false)},
+      {"Symbols", "--debuginfod", "", "",
+       "Ask the servers in $DEBUGINFOD_URLS for missing debug information.",
+       set_flag(options.symbols.debuginfod)},
+      {"Symbols", "--sysroot", "DIR", "", "Look for program files and libraries below DIR.",
+       set_text(options.symbols.sysroot)},
+      {"Symbols", "--debug-dir", "DIR", "/usr/lib/debug",
+       "Look for debug files in DIR too; may be given again.", add_text(options.symbols.debug_directories)},
+  };
+}
+
+OptionTable report_table(ReportOptions& options) {
   OptionTable table;
   table.command = "report";
   table.summary = "Print what a recorded profile says.";
@@ -117,51 +182,9 @@ OptionTable report_table(ReportOptions& options) {
        add_text(options.words)},
   };
   table.choices = {view_choices()};
-  table.options = {
-      {"Output", "--format", "FORMAT", "text", "How to print: text, csv or json.",
-       set_choice<Format>(options.format,
-                          {{"text", Format::kText}, {"csv", Format::kCsv}, {"json", Format::kJson}})},
-      {"Output", "--limit", "N", "50 in text, all otherwise",
-       "Print at most N rows and add up the others in one. 0 prints all.", set_limit(options.limit)},
-      {"Output", "--min-share", "PERCENT", "0.5 for trees in text, 0 otherwise",
-       "Leave out rows below this share of the CPU time and add them up in one.",
-       set_percent(options.min_share)},
-      {"Output", "--error", "", "", "Print the standard error of shares, sqrt(p (1 - p) / N).",
-       set_flag(request.errors)},
-      {"Output", "--color", "WHEN", "auto",
-       "Use colours: auto, always or never. NO_COLOR in the environment means never.",
-       set_choice<ColorChoice>(
-           options.color,
-           {{"auto", ColorChoice::kAuto}, {"always", ColorChoice::kAlways}, {"never", ColorChoice::kNever}})},
-      {"Output", "--width", "COLUMNS", "that of the terminal, none in a pipe",
-       "Fit text into this many columns; long names lose their middle.",
-       set_number(options.width, 20, 10'000)},
-      {"Output", "--no-pager", "", "",
-       "Print long text to the terminal without $VARVE_PAGER, $PAGER or less.",
-       set_flag(options.pager, false)},
-      {"Filters", "--thread", "REGEX", "", "Only threads whose name has a match, or the one with this TID.",
-       set_pattern(request, filter.thread, "--thread")},
-      {"Filters", "--process", "REGEX", "",
-       "Only processes whose program name has a match, or the one with this PID.",
-       set_pattern(request, filter.process, "--process")},
-      {"Filters", "--module", "REGEX", "",
-       "Only time spent in program files and libraries whose name has a match.",
-       set_pattern(request, filter.module, "--module")},
-      {"Filters", "--function", "REGEX", "", "Only stacks with a function whose full name has a match.",
-       set_pattern(request, filter.function, "--function")},
-      {"Filters", "--time", "FROM-TO", "",
-       "Only this part of the run, counted from its start; either end may be missing.",
-       set_time_range(request)},
-      {"Frames", "--no-inline", "", "", "Charge inlined calls to the function that they were inlined into.",
-       set_flag(request.inlines, false)},
-      {"Symbols", "--debuginfod", "", "",
-       "Ask the servers in $DEBUGINFOD_URLS for missing debug information.",
-       set_flag(options.symbols.debuginfod)},
-      {"Symbols", "--sysroot", "DIR", "", "Look for program files and libraries below DIR.",
-       set_text(options.symbols.sysroot)},
-      {"Symbols", "--debug-dir", "DIR", "/usr/lib/debug",
-       "Look for debug files in DIR too; may be given again.", add_text(options.symbols.debug_directories)},
-  };
+  for (const Options& group :
+       {output_options(options), filter_options(options.request), symbol_options(options)})
+    table.options.insert(table.options.end(), group.begin(), group.end());
   return table;
 }
 
@@ -199,8 +222,13 @@ tl::expected<Words, std::string> understand(const std::vector<std::string>& word
     if (at == words.size())
       return tl::unexpected<std::string>("callers needs a FUNCTION: varve report callers FUNCTION");
     request.function = words[at++];
+    if (request.function.empty()) return tl::unexpected<std::string>("callers: FUNCTION is empty");
     // A name with parentheses is often no regular expression; then it can only be a name.
-    if (auto pattern = analyze::Pattern::parse(request.function)) request.function_pattern = *pattern;
+    auto pattern = analyze::Pattern::parse(request.function);
+    if (pattern)
+      request.function_pattern = *pattern;
+    else
+      request.function_trouble = pattern.error();
   }
   if (at < words.size()) result.profile = words[at++];
   if (at < words.size()) return tl::unexpected(fmt::format("unexpected argument '{}'", words[at]));
@@ -272,8 +300,9 @@ int run_report(std::span<const std::string> arguments) {
       symbol::symbols_for(*profile, options.symbols, std::ref(progress), &trouble);
   progress.finish();
 
-  options.request.profile_words = words->profile;
+  if (!words->profile.empty()) options.request.profile_words = record::shell_quoted(words->profile);
   set_limits(*words->kind, options);
+  options.request.still_recording = record::is_recording(path);
   auto view = view::make(*words->kind, {*profile, symbols}, options.request);
   if (!view) return fail(view.error());
   if (!trouble.empty()) view->notes.push_back(trouble);

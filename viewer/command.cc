@@ -7,6 +7,7 @@
 
 #include <cstdio>
 
+#include "viewer/output.h"
 #include "viewer/render/escape.h"
 #include "viewer/terminal_size.h"
 
@@ -22,6 +23,12 @@ void complain(std::string_view command, std::string_view sentence) {
   std::fputs(fmt::format("{}: {}\n", name, render::escape(sentence)).c_str(), stderr);
 }
 
+int print_text(std::string_view command, std::string_view text) {
+  const auto written = write_output(text, false);
+  if (!written) complain(command, written.error());
+  return written ? kExitOk : kExitFailed;
+}
+
 Start start_command(const OptionTable& table, std::span<const std::string> arguments) {
   const auto outcome = parse_options(table, arguments);
   if (!outcome) {
@@ -29,8 +36,7 @@ Start start_command(const OptionTable& table, std::span<const std::string> argum
     return {false, kExitUsage};
   }
   if (*outcome == ParseOutcome::kHelp) {
-    fmt::print("{}", help_text(table, terminal_size().columns));
-    return {false, kExitOk};
+    return {false, print_text(table.command, help_text(table, terminal_size().columns))};
   }
   return {true, kExitOk};
 }

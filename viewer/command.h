@@ -33,6 +33,10 @@ std::span<const Command* const> commands();
 /// "varve record: SENTENCE" on stderr, control characters escaped.
 void complain(std::string_view command, std::string_view sentence);
 
+/// Writes to stdout, and returns the exit code: kExitOk, or kExitFailed after a sentence where stdout cannot
+/// take it (a full disk).
+int print_text(std::string_view command, std::string_view text);
+
 /// The start of every command: parses, prints --help or complains where that is the answer. The exit code if
 /// the command is over with that, nothing if it should go on.
 struct Start {

@@ -16,11 +16,11 @@ int main(int argc, char** argv) {
   install_crash_report();
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   if (words.empty() || words[0] == "--help" || words[0] == "-h") {
-    return kHelpCommand.run({}) == kExitOk && !words.empty() ? kExitOk : kExitUsage;
+    const int code = kHelpCommand.run({});
+    return words.empty() ? kExitUsage : code;
   }
   if (words[0] == "--version" || words[0] == "-V") {
-    fmt::print("varve {}\n", VARVE_VERSION);
-    return kExitOk;
+    return print_text("", fmt::format("varve {}\n", VARVE_VERSION));
   }
   std::vector<std::string> names;
   for (const Command* command : commands()) {

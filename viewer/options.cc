@@ -11,6 +11,8 @@
 #include <cmath>
 #include <optional>
 
+#include "viewer/analyze/nearest_name.h"
+
 namespace varve {
 namespace {
 
@@ -61,7 +63,7 @@ std::string unexpected_word(const OptionTable& table, std::string_view word) {
   if (!word.starts_with('-')) return fmt::format("unexpected argument '{}'", word);
   const std::string_view name = word.substr(0, word.find('='));
   const std::vector<std::string> names = long_names(table);
-  const std::string_view near = nearest_name(name, names);
+  const std::string_view near = analyze::nearest_name(name, names);
   return near.empty() ? fmt::format("unknown option '{}'", name)
                       : fmt::format("unknown option '{}', did you mean '{}'?", name, near);
 }
@@ -107,7 +109,7 @@ class Parser {
             option.names,
             [this, &option, shown](const std::vector<std::string>& values) {
               for (const std::string& value : values)
-                take(option.set, fmt::format("{} {}", shown, value), value);
+                take(option.set, value.empty() ? shown : fmt::format("{} {}", shown, value), value);
             })
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
@@ -208,12 +210,18 @@ struct DurationUnit {
   std::string_view name;
   uint64_t nanos;
 };
-constexpr DurationUnit kUnits[] = {{"h", 3'600'000'000'000}, {"min", 60'000'000'000}, {"s", 1'000'000'000},
-                                   {"ms", 1'000'000},        {"us", 1'000},           {"ns", 1}};
+/// The largest first; of two names for one unit, the one that is printed.
+constexpr DurationUnit kUnits[] = {{"h", 3'600'000'000'000},
+                                   {"min", 60'000'000'000},
+                                   {"m", 60'000'000'000},
+                                   {"s", 1'000'000'000},
+                                   {"ms", 1'000'000},
+                                   {"us", 1'000},
+                                   {"ns", 1}};
 }  // namespace
 
 tl::expected<Nanos, std::string> parse_duration(std::string_view text, std::string_view unit) {
-  const tl::unexpected<std::string> no_time("is not a time such as 10ms, 1.5s or 2min");
+  const tl::unexpected<std::string> no_time("is not a time such as 10ms, 1.5s or 2m");
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || !std::isfinite(number) || number < 0) return no_time;
@@ -248,42 +256,8 @@ Setter set_duration(Nanos& target, std::string_view unit, Nanos low, Nanos high)
   };
 }
 
-// --- names that are near
-// ---------------------------------------------------------------------------------------
-
-namespace {
-/// Damerau-Levenshtein distance with adjacent transpositions, in single edits.
-size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> before(b.size() + 1), last(b.size() + 1), now(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) last[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    now[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      now[j] = std::min({last[j] + 1, now[j - 1] + 1, last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        now[j] = std::min(now[j], before[j - 2] + 1);
-    }
-    before.swap(last);
-    last.swap(now);
-  }
-  return last[b.size()];
-}
-}  // namespace
-
-std::string_view nearest_name(std::string_view word, std::span<const std::string> names) {
-  if (word.size() > 100) return {};
-  std::string_view best;
-  size_t best_distance = std::max<size_t>(1, word.size() / 3) + 1;
-  for (const std::string& name : names) {
-    const bool begins = word.size() >= 4 && name.starts_with(word);
-    const size_t distance = begins ? 1 : edit_distance(word, name);
-    if (distance < best_distance) best_distance = distance, best = name;
-  }
-  return best;
-}
-
 std::string not_one_of(std::string_view word, std::span<const std::string> names) {
-  const std::string_view near = nearest_name(word, names);
+  const std::string_view near = analyze::nearest_name(word, names);
   const std::string list = fmt::format("is not one of {}", fmt::join(names, ", "));
   return near.empty() ? list : fmt::format("{}; did you mean '{}'?", list, near);
 }

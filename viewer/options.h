@@ -68,15 +68,17 @@ tl::expected<ParseOutcome, std::string> parse_options(const OptionTable& table,
 /// The whole --help text, wrapped at `width` columns.
 std::string help_text(const OptionTable& table, size_t width);
 
+/// `left`, and from `column` on the sentence, wrapped at `width` columns below itself.
+std::string two_columns(std::string_view left, std::string_view sentence, size_t column, size_t width);
+
 /// The OPTIONS section of a man page, in mdoc; one .Ss and list a section of the table.
 std::string man_options(const OptionTable& table);
 
 /// Words and what they mean as an mdoc list.
 std::string man_words(const std::vector<std::pair<std::string, std::string>>& words);
 
-/// The name nearest to `word` if it is near enough to be a slip of the finger (Damerau-Levenshtein distance
-/// at most a third of the length), else empty.
-std::string_view nearest_name(std::string_view word, std::span<const std::string> names);
+/// The units of parse_duration, for help texts.
+inline constexpr char kTimeUnits[] = "ns, us, ms, s, m or h";
 
 // --- setters
 // -----------------------------------------------------------------------------------------------------
@@ -85,7 +87,7 @@ Setter set_flag(bool& target, bool value = true);
 Setter set_text(std::string& target);
 Setter add_text(std::vector<std::string>& target);
 Setter set_number(uint64_t& target, uint64_t low, uint64_t high);
-/// A number with ns, us, ms, s, min or h; a number alone is in `unit`.
+/// A number with ns, us, ms, s, m (or min) or h; a number alone is in `unit`, which the option's help says.
 Setter set_duration(Nanos& target, std::string_view unit, Nanos low, Nanos high);
 
 /// One of the names; `target` becomes the value beside it. Refuses with the list and the nearest name.

@@ -56,9 +56,7 @@ std::string option_names(const Option& option) {
 constexpr size_t kHelpColumn = 28;
 
 std::string help_row(std::string_view left, std::string_view sentence, size_t width) {
-  const std::string text = wrap(sentence, kHelpColumn, width);
-  if (left.size() + 1 < kHelpColumn) return fmt::format("{:<{}}{}\n", left, kHelpColumn, text);
-  return fmt::format("{}\n{:{}}{}\n", left, "", kHelpColumn, text);
+  return two_columns(left, sentence, kHelpColumn, width);
 }
 
 /// Sections in the order of their first row.
@@ -122,6 +120,12 @@ std::string man_item(const Option& option) {
 }
 
 }  // namespace
+
+std::string two_columns(std::string_view left, std::string_view sentence, size_t column, size_t width) {
+  const std::string text = wrap(sentence, column, width);
+  if (left.size() + 1 < column) return fmt::format("{:<{}}{}\n", left, column, text);
+  return fmt::format("{}\n{:{}}{}\n", left, "", column, text);
+}
 
 std::string help_text(const OptionTable& table, size_t width) {
   std::string text;

@@ -35,7 +35,7 @@ tl::expected<void, std::string> write_to(std::FILE* file, std::string_view text)
   const bool written =
       std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
   if (written || errno == EPIPE) return {};
-  return tl::unexpected(fmt::format("cannot write the report: {}", std::strerror(errno)));
+  return tl::unexpected(fmt::format("cannot write to the standard output: {}", std::strerror(errno)));
 }
 
 }  // namespace

@@ -27,6 +27,8 @@ refused 2 "--limit many is not a whole number" --limit many
 refused 2 "--color green is not one of auto, always, never" --color green
 refused 2 "option '--limit' needs a value: N" hotspots --limit
 refused 2 "callers needs a FUNCTION" callers
+refused 2 "callers: FUNCTION is empty" callers ''
+for filter in thread process module function; do refused 2 "--$filter is empty" --$filter ''; done
 refused 2 "unexpected argument 'd'" hotspots b d
 refused 1 ".*empty" hotspots empty
 refused 1 ".*nowhere" hotspots nowhere
@@ -37,6 +39,38 @@ expect_eq "exit code" $code 2
 expect_match err "^varve: 'repot' is no command: .*did you mean 'report'"
 run "$VARVE" --version
 expect_match out '^varve [0-9]+\.[0-9]+\.[0-9]+$'
+
+# A function that does not occur: the nearest name, and what is wrong with the expression.
+record -q -o demo "$BUILD/varve-demo"
+expect_eq "exit code" $code 0
+refused 1 "no function 'longest_mach' occurs in this profile; did you mean 'longest_match'\?" callers longest_mach demo
+refused 1 "'longest_match\(' names no function in this profile, and is not a regular expression: .*; did you mean" \
+  callers 'longest_match(' demo
+refused 1 "no function 'zzzzzz' occurs in this profile; 'varve report hotspots' lists them" callers zzzzzz demo
+
+# What cannot be written is said, and is no success.
+full() {
+  "$@" >/dev/full 2>err
+  code=$?
+  expect_eq "exit code of $* on a full disk" $code 1
+  expect_one_line err
+  expect_match err 'cannot write to the standard output: No space left on device'
+}
+full "$VARVE" report demo
+full "$VARVE" report hotspots --format csv demo
+full "$VARVE" --help
+full "$VARVE" --version
+full "$VARVE" help record
+full "$VARVE" report --help
+full "$VARVE" check ls
+
+# The command to type next can be typed.
+mv demo "it's demo"
+report "it's demo"
+expect_match out "varve report hotspots 'it'.''s demo'"
+run env VARVE="$VARVE" bash -c "$(sed -n 's/^  varve report hotspots/"$VARVE" report hotspots/p' out)"
+expect_eq "exit code of the next command" $code 0
+expect_match out longest_match
 
 # A crash of varve's own says where.
 (sleep 5 | exec "$VARVE" help --man /dev/stdin 2>err; exit "${PIPESTATUS[1]}") &

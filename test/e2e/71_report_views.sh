@@ -76,3 +76,25 @@ if command -v script >/dev/null; then
   expect_no_match out $'\x1b\\['
   [ "$(tr -d '\r' <out | awk '{ if (length > most) most = length } END { print most }')" -le 70 ] || fail "too wide$(show)"
 fi
+
+# A program that a link led to is called what was typed, and is found by either name.
+ln -s spin typed
+record -q -o linked ./typed
+for name in '^typed$' '^spin$'; do
+  report threads --process "$name" linked
+  expect_match out ' typed +typed$'
+done
+report processes linked
+expect_match out ' \./typed$'
+
+# Who wonders why there is no end: the recorder goes on, or it was killed.
+"$VARVE" record -q -o going sh -c 'echo $PPID $$ >pids; exec sleep 30' &
+wait_for test -s pids
+read -r recorder target <pids
+report going
+expect_match out '^End +not yet: it is still being recorded'
+kill -KILL "$recorder"
+wait
+kill "$target"
+gone() { "$VARVE" report going >out && grep -q '^End *not seen: the recorder itself was killed' out; }
+wait_for gone

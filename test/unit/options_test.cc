@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "viewer/analyze/nearest_name.h"
 #include "viewer/command.h"
 #include "viewer/options.h"
 
@@ -105,22 +106,23 @@ Test(options, refusals_are_one_sentence) {
   refuses({"--stack-depth", "99999999999999999999999"},
           "--stack-depth 99999999999999999999999 is out of range: it must be from 1 to 4096");
   refuses({"--interval", "2s"}, "--interval 2s is out of range: it must be from 1ms to 1s");
-  refuses({"--interval", "soon"}, "--interval soon is not a time such as 10ms, 1.5s or 2min");
+  refuses({"--interval", "soon"}, "--interval soon is not a time such as 10ms, 1.5s or 2m");
   refuses({"--format", "cvs"}, "--format cvs is not one of text, csv; did you mean 'csv'?");
   refuses({"--output"}, "option '--output' needs a value: DIR");
-  refuses({"-o", ""}, "--output  is empty");
+  refuses({"-o", ""}, "--output is empty");
 }
 
 Test(options, durations) {
   const std::pair<const char*, uint64_t> good[] = {
-      {"10ms", 10'000'000}, {"10", 10'000'000}, {"1.5s", 1'500'000'000},   {"2min", 120'000'000'000},
-      {"0.25us", 250},      {"7ns", 7},         {"1h", 3'600'000'000'000}, {"0", 0}};
+      {"10ms", 10'000'000},      {"10", 10'000'000}, {"1.5s", 1'500'000'000},
+      {"2min", 120'000'000'000}, {"0.25us", 250},    {"7ns", 7},
+      {"1h", 3'600'000'000'000}, {"0", 0},           {"2m", 120'000'000'000}};
   for (const auto& [text, nanos] : good) {
     const auto parsed = parse_duration(text, "ms");
     cr_assert(parsed.has_value(), "%s", text);
     cr_expect_eq(parsed->count, nanos, "%s", text);
   }
-  for (const char* bad : {"", "ms", "10 ms", "-1s", "1e30s", "nan", "inf", "10m", "0x10", "1..5s", "5 "}) {
+  for (const char* bad : {"", "ms", "10 ms", "-1s", "1e30s", "nan", "inf", "10M", "0x10", "1..5s", "5 "}) {
     cr_expect_not(parse_duration(bad, "ms").has_value(), "%s", bad);
   }
   for (const uint64_t nanos : {1ull, 1'000ull, 1'500'000ull, 1'000'000'000ull, 90'000'000'000ull}) {
@@ -130,13 +132,29 @@ Test(options, durations) {
 
 Test(options, near_names) {
   const Words names = {"summary", "hotspots", "top-down", "bottom-up", "callers", "threads"};
-  const auto near = [&](const char* word) { return std::string(nearest_name(word, names)); };
+  const auto near = [&](const char* word) { return std::string(analyze::nearest_name(word, names)); };
   cr_expect_eq(near("hotspot"), "hotspots");
   cr_expect_eq(near("topdown"), "top-down");
   cr_expect_eq(near("thraeds"), "threads");
   cr_expect_eq(near("summ"), "summary");
   cr_expect_eq(near("xyzzy"), "");
   cr_expect_eq(near(""), "");
+}
+
+/// Every time says its units and what a number alone is.
+Test(options, times_say_their_unit) {
+  size_t times = 0;
+  for (const Command* command : commands()) {
+    for (const Option& option : command->describe().options) {
+      if (option.argument != "TIME" && option.argument != "FROM-TO") continue;
+      ++times;
+      cr_expect(option.help.find(kTimeUnits) != std::string::npos, "%s", option.names.c_str());
+      const bool milli = option.names == "--interval";
+      cr_expect(option.help.find(milli ? "a number alone is ms" : "a number alone is s") != std::string::npos,
+                "%s", option.names.c_str());
+    }
+  }
+  cr_expect_geq(times, 4);
 }
 
 /// Help and man page are made from the rows; every option must be in both, and in the page of its command.

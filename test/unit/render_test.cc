@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "test/unit/example_profile.h"
 #include "test/unit/random_profile.h"
 #include "viewer/render/numbers.h"
 #include "viewer/render/render.h"
@@ -152,7 +153,7 @@ Test(render_text, no_line_is_wider_than_asked) {
       view::Request request;
       request.function = "plain_5";
       const view::View view = made_view(kind.name, made, request);
-      for (const size_t width : {50, 60, 80, 120, 200}) {
+      for (const size_t width : {40, 50, 60, 80, 120, 200}) {
         for (const Charset charset : {Charset::kUtf8, Charset::kAscii}) {
           for (const std::string& line : lines_of(text(view, {width, charset, false}))) {
             cr_expect_leq(display_width(line), width, "%s at %zu: %s", kind.name, width, line.c_str());
@@ -163,6 +164,81 @@ Test(render_text, no_line_is_wider_than_asked) {
       }
     }
   }
+}
+
+namespace {
+
+/// Two numbers, one of which can be spared, a name and a last name.
+view::Table small_table(const char* name, const char* last) {
+  view::Table table;
+  table.columns = {{"", "Aaaa", view::Unit::kNumber},
+                   {"", "Bbbb", view::Unit::kNumber, false, -1, 1},
+                   {"", "Name", view::Unit::kText},
+                   {"", "Last", view::Unit::kText}};
+  table.add({}, {uint64_t(1), uint64_t(2), std::string_view(name), std::string_view(last)});
+  return table;
+}
+
+std::string first_row(const view::Table& table, size_t width) {
+  return lines_of(text_table(table, {width, Charset::kAscii, false}).text).at(1);
+}
+
+}  // namespace
+
+Test(render_text, a_table_that_fits_loses_nothing) {
+  const view::Table table = small_table("fourteen-chars", "short");
+  const std::string whole = "   1     2  fourteen-chars  short";  // 33 columns
+  cr_expect_eq(first_row(table, 0), whole);
+  cr_expect_eq(first_row(table, 33), whole);
+}
+
+Test(render_text, names_give_way_before_columns_go) {
+  const view::Table table = small_table("fourteen-chars", "short");
+  cr_expect_eq(first_row(table, 32), "   1     2  fourt...chars  short");
+  cr_expect_eq(first_row(table, 29), "   1     2  four...ars  short");
+  cr_expect_eq(first_row(table, 28), "   1  fourteen-chars  short");
+  cr_expect_eq(first_row(table, 23), "   1  four...ars  short");
+}
+
+Test(render_text, the_last_name_has_what_is_left_over) {
+  const view::Table table = small_table("fourteen-chars", "a-last-name-that-is-much-longer-than-the-least");
+  for (size_t width = 30; width < 90; ++width) {
+    const std::string row = first_row(table, width);
+    cr_expect_leq(row.size(), width);
+    cr_expect_geq(row.size(), std::min<size_t>(width, 74), "%zu: %s", width, row.c_str());
+  }
+}
+
+Test(render_text, threads_show_all_columns_that_fit) {
+  const auto heading = [](size_t width) {
+    const test::RandomProfile made = test::example_profile();
+    return lines_of(text(made_view("threads", made), {width, Charset::kAscii, false})).at(0);
+  };
+  cr_expect_eq(heading(80), "CPU s  CPU%  Start s  Lifetime s  Samples   PID   TID  Program   Thread");
+  cr_expect_eq(heading(60), "CPU s  CPU%  Start s   PID   TID  Program   Thread");
+  cr_expect_eq(heading(40), "CPU s  CPU%   TID  Thread");
+}
+
+Test(render_text, the_summary_fits_into_a_terminal) {
+  test::RandomProfile made = test::example_profile(), long_command = test::example_profile();
+  long_command.profile.session.command = std::string(1000, 'x');
+  for (const test::RandomProfile* each : {&made, &long_command}) {
+    const auto lines = lines_of(text(made_view("summary", *each), {80, Charset::kUtf8, false}));
+    cr_expect_leq(lines.size(), 23);  // and the prompt
+  }
+}
+
+Test(render_text, deep_trees_say_what_their_marks_are) {
+  view::Table table;
+  table.id = "t";
+  table.columns = {{"", "N", view::Unit::kNumber}, {"", "Tree", view::Unit::kText, true}};
+  for (uint32_t i = 0; i < 12; ++i) {
+    for (int twin = 0; twin < 2; ++twin) table.add({i, {}, false}, {uint64_t(i), std::string_view("f")});
+  }
+  view::View view;
+  view.tables = {table};
+  cr_expect(text(view, {60, Charset::kAscii, false}).find("+N: so many") != std::string::npos);
+  cr_expect(text(view, {0, Charset::kAscii, false}).find("+N: so many") == std::string::npos);
 }
 
 Test(render_text, colour_changes_no_letter) {

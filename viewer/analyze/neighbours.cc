@@ -172,6 +172,19 @@ std::vector<FunctionId> functions_named(const load::Profile& profile, const symb
   return exact.empty() ? found : exact;
 }
 
+std::vector<std::string> function_names(const load::Profile& profile, const symbol::SymbolTable& symbols,
+                                        const MetricTable& by_path, bool inlines) {
+  const std::vector<bool> used = functions_with_time(profile, symbols, by_path, inlines);
+  std::vector<std::string> names;
+  for (uint32_t i = 0; i < used.size(); ++i) {
+    if (!used[i] || symbols.functions[i].source == symbol::NameSource::kSpecial) continue;
+    names.emplace_back(symbols.strings.text(symbols.functions[i].short_name));
+    const size_t scope = names.back().rfind("::");
+    if (scope != std::string::npos) names.push_back(names.back().substr(scope + 2));
+  }
+  return names;
+}
+
 Neighbours neighbours(const load::Profile& profile, const symbol::SymbolTable& symbols, MetricTable by_path,
                       bool inlines, std::vector<FunctionId> functions) {
   Neighbours result;

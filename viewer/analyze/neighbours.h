@@ -4,6 +4,7 @@
 // add up: callers = total of the function = self there + callees. Context: viewer.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -32,6 +33,11 @@ struct Neighbours {
 std::vector<FunctionId> functions_named(const load::Profile& profile, const symbol::SymbolTable& symbols,
                                         const MetricTable& by_path, bool inlines, std::string_view name,
                                         const Pattern& pattern);
+
+/// The short names of all functions with time in the selection, each also without its scope ("push" of
+/// "Queue::push"): what a user may have meant.
+std::vector<std::string> function_names(const load::Profile& profile, const symbol::SymbolTable& symbols,
+                                        const MetricTable& by_path, bool inlines);
 
 /// `by_path` is used up as working memory.
 Neighbours neighbours(const load::Profile& profile, const symbol::SymbolTable& symbols, MetricTable by_path,

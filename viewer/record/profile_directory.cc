@@ -66,6 +66,8 @@ std::string free_number(const std::string& path) {
 
 }  // namespace
 
+bool is_recording(const std::string& path) { return occupant(path) == Occupant::kRecording; }
+
 std::string default_profile_name(std::string_view command) {
   std::string name = base_of(without_slashes(std::string(command)));
   while (!name.empty() && name.front() == '.') name.erase(0, 1);  // no hidden profiles

@@ -44,6 +44,9 @@ class ProfileDirectory {
 /// "xz.varve" for /usr/bin/xz: the name of the program and the suffix, in the current directory.
 std::string default_profile_name(std::string_view command);
 
+/// Whether a recorder on this machine is writing this profile now.
+bool is_recording(const std::string& path);
+
 /// Whether `path` can be used for -o: nothing exists there, and the folder it would stand in is a directory
 /// in which files can be made. The error is a sentence.
 tl::expected<void, std::string> check_output(const std::string& path, bool may_exist);

@@ -37,7 +37,8 @@ std::string facts_text(const view::View& view, const TextStyle& style) {
   std::string out;
   for (const view::Fact& fact : view.facts) {
     if (fact.label.empty() || std::holds_alternative<std::monostate>(fact.value)) continue;
-    const std::string value = cell_text(fact.value, fact.unit, style.charset);
+    std::string value = cell_text(fact.value, fact.unit, style.charset);
+    if (fact.one_line && style.width > labels + 2) value = elide_middle(value, style.width - labels - 2);
     out += wrapped(fmt::format("{:<{}}  {}", fact.label, labels, value), style, labels + 2);
   }
   return out;
@@ -49,7 +50,13 @@ std::string tables_text(const view::View& view, const TextStyle& style) {
     if (table.rows.empty() && table.empty.empty()) continue;
     if (!out.empty()) out += "\n";
     if (!table.title.empty()) out += wrapped(table.title, style);
-    out += table.rows.empty() ? wrapped(table.empty, style) : text_table(table, style);
+    if (table.rows.empty()) {
+      out += wrapped(table.empty, style);
+      continue;
+    }
+    const TableText shown = text_table(table, style);
+    out += shown.text;
+    if (shown.folded) out += wrapped("+N: so many outer levels of lines are not drawn.", style);
   }
   return out;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Lays out one table: formats every shown cell, finds the widths, and gives what is left to the last name.
-// Where that is too little, columns that can be spared go, in their order. Context: viewer.
+// Lays out one table: formats every shown cell and finds the widths. Where the whole does not fit, names are
+// elided, but not below a width at which they can be told apart; where that is not enough, columns that can
+// be spared go first, in their order. Context: viewer.
 #include "viewer/render/text_table.h"
 
 #include <fmt/format.h>
@@ -13,8 +14,8 @@
 namespace varve::render {
 namespace {
 
-constexpr size_t kLeastName = 24;  // columns a name should have before a spare column gives way
-constexpr size_t kMostName = 40;   // of a name that is not the last column, where the width is limited
+constexpr size_t kLeastName = 24;  // of the last column, if it is as long, before a spare column gives way
+constexpr size_t kMostName = 40;   // of other names, where they compete with the last one
 
 constexpr const char* kReset = "\x1b[0m";
 constexpr const char* kBold = "\x1b[1m";
@@ -69,8 +70,14 @@ class Layout {
     }
     last_ = shown_.empty() ? 0 : shown_.size() - 1;
     find_tree_lines();
+    if (!limited()) return;
     spare();
     fit();
+  }
+
+  bool folded() const {
+    return std::any_of(lines_.begin(), lines_.end(),
+                       [](const std::string& line) { return line.starts_with('+'); });
   }
 
   std::string text() const {
@@ -84,8 +91,10 @@ class Layout {
     const view::Column& column = table_.columns[j];
     Shown shown{j, column.unit == view::Unit::kText, column.title, {}, 0};
     if (column.unit == view::Unit::kTime) shown.title += fmt::format(" {}", scale.unit);
+    // Where the width is limited all names of a column take their short form, so that rows read alike.
+    const bool narrow = column.narrow >= 0 && (limited() || table_.narrow_names);
     for (size_t i = 0; i < table_.rows.size(); ++i) {
-      const view::Cell& cell = table_.row(i)[j];
+      const view::Cell& cell = table_.row(i)[narrow ? size_t(column.narrow) : j];
       const auto* name = std::get_if<std::string_view>(&cell);
       shown.texts.push_back(name != nullptr ? escape(*name, style_.charset)
                                             : number_text(cell, column.unit, scale));
@@ -97,30 +106,33 @@ class Layout {
 
   bool limited() const { return style_.width != 0; }
 
-  /// Columns beside the last one, and the gaps.
-  size_t used() const {
-    size_t sum = 0;
-    for (size_t j = 0; j < last_; ++j) sum += std::min(shown_[j].width, most(j)) + 2;
-    return sum;
+  /// What a column should have at least: a number all, a name left of the last column a sixth of the line,
+  /// for its tail says as much as its length.
+  size_t least(size_t j) const {
+    const Shown& shown = shown_[j];
+    if (!shown.left) return shown.width;
+    return std::min(shown.width,
+                    j == last_ ? kLeastName : std::clamp(style_.width / 6, size_t(10), kMostName));
   }
-  size_t room() const { return style_.width > used() ? style_.width - used() : 1; }
 
-  /// A name left of the last column gets at most a sixth of the line, for its tail says as much as its
-  /// length.
-  size_t most(size_t j) const {
-    if (!limited() || !shown_[j].left) return SIZE_MAX;
-    return std::clamp(style_.width / 6, size_t(10), kMostName);
+  /// All columns at their least, and the gaps.
+  size_t least_line() const {
+    size_t sum = 2 * last_;
+    for (size_t j = 0; j < shown_.size(); ++j) sum += least(j);
+    return sum;
   }
 
   void find_tree_lines() {
     if (shown_.empty() || !table_.columns[shown_[last_].column].tree) return;
     const size_t most_levels = limited() ? std::max<size_t>(2, style_.width / 12) : 40;
     lines_ = tree_lines(table_.rows, style_.charset, most_levels);
+    Shown& tree = shown_[last_];
+    for (size_t i = 0; i < lines_.size(); ++i)
+      tree.width = std::max(tree.width, display_width(lines_[i]) + display_width(tree.texts[i]));
   }
 
   void spare() {
-    for (int order = 1; limited() && order < 10; ++order) {
-      if (room() >= kLeastName) return;
+    for (int order = 1; order < 10 && least_line() > style_.width; ++order) {
       for (size_t j = 0; j < last_; ++j) {
         if (table_.columns[shown_[j].column].spare != order) continue;
         shown_.erase(shown_.begin() + ptrdiff_t(j--));
@@ -129,25 +141,32 @@ class Layout {
     }
   }
 
-  /// Where the width is limited all names of a column take their short form, so that rows read alike, and are
-  /// elided if that is still too long.
+  /// What the least of all columns leaves over goes to the last name, then to the others. Where it is
+  /// negative the last column has what there is.
   void fit() {
-    for (size_t j = 0; (limited() || table_.narrow_names) && j < shown_.size(); ++j) {
+    if (shown_.empty()) return;
+    const size_t line = least_line();
+    size_t left = style_.width > line ? style_.width - line : 0;
+    const size_t missing = line > style_.width ? line - style_.width : 0;
+    for (size_t n = shown_.size(), j = last_; n-- > 0; j = j == last_ ? 0 : j + 1) {
       Shown& shown = shown_[j];
       if (!shown.left) continue;
-      const int narrow = table_.columns[shown.column].narrow;
-      size_t widest = shown.title.size();
-      for (size_t i = 0; i < shown.texts.size(); ++i) {
-        const size_t taken = j == last_ && !lines_.empty() ? display_width(lines_[i]) : 0;
-        const size_t limit = j != last_ || !limited() ? most(j) : room() - std::min(room() - 1, taken);
-        if (narrow >= 0) {
-          const auto* name = std::get_if<std::string_view>(&table_.row(i)[size_t(narrow)]);
-          if (name != nullptr) shown.texts[i] = escape(*name, style_.charset);
-        }
-        shown.texts[i] = elide_middle(shown.texts[i], limit);
-        widest = std::max(widest, display_width(shown.texts[i]));
-      }
-      shown.width = widest;
+      size_t limit = least(j);
+      const size_t more = std::min(left, shown.width - limit);
+      left -= more;
+      limit += more;
+      if (j == last_) limit = limit > missing ? limit - missing : 1;
+      elide(shown, limit, j == last_);
+    }
+  }
+
+  void elide(Shown& shown, size_t limit, bool last) {
+    shown.title = elide_middle(shown.title, limit);
+    shown.width = shown.title.size();
+    for (size_t i = 0; i < shown.texts.size(); ++i) {
+      const size_t taken = last && !lines_.empty() ? display_width(lines_[i]) : 0;
+      shown.texts[i] = elide_middle(shown.texts[i], limit > taken ? limit - taken : 1);
+      shown.width = std::max(shown.width, display_width(shown.texts[i]));
     }
   }
 
@@ -206,8 +225,9 @@ class Layout {
 
 }  // namespace
 
-std::string text_table(const view::Table& table, const TextStyle& style) {
-  return Layout(table, style).text();
+TableText text_table(const view::Table& table, const TextStyle& style) {
+  const Layout layout(table, style);
+  return {layout.text(), layout.folded()};
 }
 
 std::string cell_text(const view::Cell& cell, view::Unit unit, Charset charset) {

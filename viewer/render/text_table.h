@@ -7,7 +7,11 @@
 
 namespace varve::render {
 
-std::string text_table(const view::Table& table, const TextStyle& style);
+struct TableText {
+  std::string text;
+  bool folded = false;  // a tree so deep that outer levels of it are a number, "+4"
+};
+TableText text_table(const view::Table& table, const TextStyle& style);
 
 /// One cell by its unit, a time with its unit: for facts and sentences.
 std::string cell_text(const view::Cell& cell, view::Unit unit, Charset charset);

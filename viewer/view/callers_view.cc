@@ -3,6 +3,7 @@
 // Context: viewer.
 #include <fmt/format.h>
 
+#include "viewer/analyze/nearest_name.h"
 #include "viewer/analyze/neighbours.h"
 #include "viewer/view/make.h"
 #include "viewer/view/rows.h"
@@ -128,15 +129,27 @@ class CallersView {
   View view_;
 };
 
+/// One sentence on why there is no such function, with the nearest name that there is.
+std::string no_function(const Source& source, const Request& request, const analyze::MetricTable& by_path) {
+  const char* where = request.filter.given() ? "in this profile as filtered" : "in this profile";
+  const std::vector<std::string> names =
+      analyze::function_names(source.profile, source.symbols, by_path, request.inlines);
+  const std::string_view near = analyze::nearest_name(request.function, names);
+  const std::string help =
+      near.empty() ? "'varve report hotspots' lists them" : fmt::format("did you mean '{}'?", near);
+  if (request.function_trouble.empty())
+    return fmt::format("no function '{}' occurs {}; {}", request.function, where, help);
+  return fmt::format("'{}' names no function {}, and {}; {}", request.function, where,
+                     request.function_trouble, help);
+}
+
 }  // namespace
 
 Made make_callers(const Source& source, const Request& request, analyze::Selection selection) {
   auto functions = analyze::functions_named(source.profile, source.symbols, selection.by_path,
                                             request.inlines, request.function, request.function_pattern);
   if (functions.empty()) {
-    return tl::unexpected(
-        fmt::format("no function '{}' occurs in this profile{}; 'varve report hotspots' lists them",
-                    request.function, request.filter.given() ? " as filtered" : ""));
+    return tl::unexpected(no_function(source, request, selection.by_path));
   }
   const auto middle = analyze::neighbours(source.profile, source.symbols, std::move(selection.by_path),
                                           request.inlines, std::move(functions));

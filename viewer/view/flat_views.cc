@@ -46,22 +46,16 @@ void fill(const analyze::Flat& flat, const analyze::Selection& selection, const 
           const Add& add) {
   const std::vector<uint64_t> all = whole(selection);
   const std::vector<uint32_t> order = order_of(flat);
-  std::vector<uint64_t> sizes;
-  for (const uint32_t key : order) sizes.push_back(flat.self.at(key, kCpu));
-  const Cut cut = cut_list(sizes, all[kCpu], request);
+  const CutRows cut = cut_rows(flat.self, order, all[kCpu], request);
   for (size_t i = 0; i < cut.kept; ++i) {
     const uint32_t key = order[i];
     const uint64_t self = flat.self.at(key, kCpu), total = flat.total.at(key, kCpu);
     add(key, std::string(), RowKind::kOrdinary,
         Numbers{self, share(self, all[kCpu]), total, share(total, all[kCpu]), flat.self.at(key, kSamples)});
   }
-  std::vector<uint64_t> rest(flat.self.width());
-  for (size_t i = cut.kept; i < order.size(); ++i) {
-    for (size_t k = 0; k < rest.size(); ++k) rest[k] += flat.self.at(order[i], k);
-  }
   if (cut.below > 0) {
     add(UINT32_MAX, cut.label, RowKind::kRest,
-        Numbers{rest[kCpu], share(rest[kCpu], all[kCpu]), {}, {}, rest[kSamples]});
+        Numbers{cut.rest[kCpu], share(cut.rest[kCpu], all[kCpu]), {}, {}, cut.rest[kSamples]});
   }
   const std::vector<uint64_t>& out = selection.filtered_out;
   if (out[kCpu] > 0 || out[kSamples] > 0) {

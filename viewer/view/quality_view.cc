@@ -85,16 +85,36 @@ const symbol::ModuleQuality* names_of(const symbol::SymbolTable& symbols, Module
   return nullptr;
 }
 
+/// Modules some of whose names come from a symbol table, which may be .dynsym alone.
+std::set<ModuleId> with_exported_names(const symbol::SymbolTable& symbols) {
+  std::set<ModuleId> modules;
+  for (const symbol::Function& function : symbols.functions) {
+    if (function.source == symbol::NameSource::kSymbolTable) modules.insert(function.module);
+  }
+  return modules;
+}
+
+std::string_view symbols_words(const symbol::ModuleQuality* names, const std::set<ModuleId>& exporting) {
+  if (names == nullptr) return "";
+  if (names->has_symtab) return "yes";
+  return exporting.contains(names->module) ? "dynamic only" : "no";
+}
+
 Table module_table(const Source& source, const analyze::Quality& quality, const Request& request,
                    View& view) {
   Table table;
   table.id = "modules";
   table.title = "Names, by module";
   table.columns = {
-      {"self_ns", "Self", Unit::kTime},    {"unnamed_share", "Unnamed%", Unit::kShare},
-      {"symbols", "Symbols", Unit::kFlag}, {"lines", "Lines", Unit::kFlag},
-      {"module", "Module", Unit::kText},   {"note", "", Unit::kText},
+      {"self_ns", "Self", Unit::kTime},
+      {"unnamed_share", "Unnamed%", Unit::kShare},
+      {"", "Symbols", Unit::kText, false, -1, 2},
+      {"symbols", "", Unit::kFlag},
+      {"lines", "Lines", Unit::kFlag, false, -1, 1},
+      {"module", "Module", Unit::kText},
+      {"note", "", Unit::kText},
   };
+  const std::set<ModuleId> exporting = with_exported_names(source.symbols);
   size_t rows = 0;
   for (const analyze::ModuleTime& each : quality.modules) {
     if (request.limit != 0 && rows++ == request.limit) break;
@@ -102,7 +122,7 @@ Table module_table(const Source& source, const analyze::Quality& quality, const 
     const auto flag = [&](bool symbol::ModuleQuality::*what) {
       return names == nullptr ? Cell() : Cell(uint64_t(names->*what));
     };
-    table.add({}, {each.self[kCpu], share(each.unnamed_ns, each.self[kCpu]),
+    table.add({}, {each.self[kCpu], share(each.unnamed_ns, each.self[kCpu]), symbols_words(names, exporting),
                    flag(&symbol::ModuleQuality::has_symtab), flag(&symbol::ModuleQuality::has_dwarf),
                    analyze::module_name(source.profile, each.module),
                    names == nullptr ? std::string_view() : view.own(names->note)});

@@ -22,7 +22,9 @@ struct Request {
   bool fold_recursion = false;  // in trees: straight recursion as one row, "f (x12)"
   std::string function;         // callers: its name or a regular expression
   analyze::Pattern function_pattern;
-  std::string profile_words;  // how the user named the profile; goes into commands to type next
+  std::string function_trouble;  // why `function` is no regular expression: "is not ..."; empty if it is one
+  std::string profile_words;     // the profile as typed, quoted for a shell; goes into commands to type next
+  bool still_recording = false;  // its recorder lives
 };
 
 /// Everything a view is made from.

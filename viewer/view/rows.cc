@@ -64,6 +64,17 @@ Cut cut_list(const std::vector<uint64_t>& sizes, uint64_t whole, const Request& 
   return cut;
 }
 
+CutRows cut_rows(const analyze::MetricTable& metrics, const std::vector<uint32_t>& order, uint64_t whole,
+                 const Request& request) {
+  std::vector<uint64_t> sizes;
+  for (const uint32_t row : order) sizes.push_back(metrics.at(row, analyze::kCpu));
+  CutRows result{cut_list(sizes, whole, request), std::vector<uint64_t>(metrics.width())};
+  for (size_t i = result.kept; i < order.size(); ++i) {
+    for (size_t k = 0; k < result.rest.size(); ++k) result.rest[k] += metrics.at(order[i], k);
+  }
+  return result;
+}
+
 std::vector<uint64_t> whole(const analyze::Selection& selection) {
   std::vector<uint64_t> sum = selection.kept;
   for (size_t k = 0; k < sum.size(); ++k) sum[k] += selection.filtered_out[k];

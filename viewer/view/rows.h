@@ -38,6 +38,13 @@ struct Cut {
 };
 /// `sizes` descending, in ns; `whole` is what shares are of.
 Cut cut_list(const std::vector<uint64_t>& sizes, uint64_t whole, const Request& request);
+/// The same for rows of a table of metrics in `order`, the largest CPU time first; and the sums of those
+/// below.
+struct CutRows : Cut {
+  std::vector<uint64_t> rest;
+};
+CutRows cut_rows(const analyze::MetricTable& metrics, const std::vector<uint32_t>& order, uint64_t whole,
+                 const Request& request);
 std::string cut_label(size_t rows, bool by_limit, const Request& request);
 
 /// All CPU time and samples of the profile, filtered out or not.

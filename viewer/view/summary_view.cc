@@ -20,7 +20,7 @@ namespace {
 
 using analyze::kCpu;
 
-constexpr size_t kTopHotspots = 8;
+constexpr size_t kTopHotspots = 7;  // with them the summary fits into 80x24, the prompt included
 
 double seconds(Nanos time) { return double(time.count) / 1e9; }
 
@@ -43,13 +43,18 @@ Cell exit_cell(const load::Session& session) {
 }
 
 std::string exit_words(const load::Session& session) {
-  if (!session.finished) return "not seen: the recorder itself was killed, or is still running";
   const int status = session.exit_status;
-  if (WIFSIGNALED(status)) {
-    const char* name = sigabbrev_np(WTERMSIG(status));
-    return fmt::format("killed by SIG{}", name != nullptr ? name : std::to_string(WTERMSIG(status)).c_str());
-  }
-  return fmt::format("exit code {}", WEXITSTATUS(status));
+  if (!WIFSIGNALED(status)) return fmt::format("exit code {}", WEXITSTATUS(status));
+  const char* name = sigabbrev_np(WTERMSIG(status));
+  return fmt::format("killed by SIG{}", name != nullptr ? name : std::to_string(WTERMSIG(status)).c_str());
+}
+
+std::string end_words(const load::Session& session, bool still_recording) {
+  const std::string after =
+      session.elapsed.count == 0 ? "" : fmt::format(" after {}", seconds_words(session.elapsed));
+  if (session.finished) return exit_words(session) + after;
+  if (still_recording) return "not yet: it is still being recorded";
+  return "not seen: the recorder itself was killed";
 }
 
 std::string when_words(const load::Session& session) {
@@ -77,20 +82,20 @@ size_t count_processes(const load::Profile& profile) {
 }
 
 std::string samples_words(const load::Profile& profile) {
-  std::string words = std::to_string(profile.sample_count);
+  std::string words = fmt::format("{} in {} of {}", profile.sample_count,
+                                  plural(load::count_threads(profile), "thread", "threads"),
+                                  plural(count_processes(profile), "process", "processes"));
   if (profile.session.interval.count != 0) {
     words += fmt::format(", one every {} ms of CPU time", double(profile.session.interval.count) / 1e6);
   }
   return words + fmt::format(", {} lost", profile.lost_samples);
 }
 
-std::string quality_words(const load::Profile& profile, const analyze::Quality& quality) {
+std::string quality_words(const load::Profile& profile, const analyze::Quality& quality, uint64_t cpu) {
   if (quality.samples == 0) return "no samples";
-  uint64_t self = 0, unnamed = 0;
-  for (const analyze::ModuleTime& module : quality.modules)
-    self += module.self[kCpu], unnamed += module.unnamed_ns;
-  std::string words = fmt::format("{:.1f}% of stacks whole, {:.1f}% of time in named functions",
-                                  100 * quality.whole_share(), 100 * (1 - unnamed_share(quality)));
+  std::string words = fmt::format("{:.1f}% of stacks whole, {:.1f}% of time named, {:.2f}% overhead",
+                                  100 * quality.whole_share(), 100 * (1 - unnamed_share(quality)),
+                                  100 * share(quality.handler.count, cpu));
   if (!quality.unsampled_threads.empty()) {
     words += ", " + plural(quality.unsampled_threads.size(), "thread", "threads") + " not sampled";
   }
@@ -98,37 +103,35 @@ std::string quality_words(const load::Profile& profile, const analyze::Quality& 
   return words;
 }
 
-void add_facts(View& view, const Source& source, const analyze::Quality& quality) {
+std::string cpu_words(const load::Session& session, uint64_t cpu) {
+  std::string words = seconds_words({cpu});
+  if (session.elapsed.count != 0) {
+    words += fmt::format(", {:.2f} processors busy on average", share(cpu, session.elapsed.count));
+  }
+  if (session.user_cpu.count + session.system_cpu.count != 0) {
+    words += fmt::format(" ({:.2f} s user, {:.2f} s system)", seconds(session.user_cpu),
+                         seconds(session.system_cpu));
+  }
+  return words;
+}
+
+void add_facts(View& view, const Source& source, const Request& request, const analyze::Quality& quality) {
   const load::Profile& profile = source.profile;
   const load::Session& session = profile.session;
   const uint64_t cpu = view.ledger.cpu.count;
-  const auto text = [&](const char* label, std::string words) {
-    if (!words.empty()) view.facts.push_back({"", label, Unit::kText, view.own(std::move(words))});
+  const auto text = [&](const char* label, std::string words, bool one_line = false) {
+    if (!words.empty()) view.facts.push_back({"", label, Unit::kText, view.own(std::move(words)), one_line});
   };
   const auto value = [&](const char* id, Unit unit, Cell cell) {
     view.facts.push_back({id, "", unit, cell});
   };
 
-  text("Command", session.command);
+  text("Command", session.command, true);
   text("When", when_words(session));
-  text("End", exit_words(session));
-  text("Elapsed", seconds_words(session.elapsed));
-  std::string busy;
-  if (session.elapsed.count != 0) {
-    busy = fmt::format(", {:.2f} processors busy on average", share(cpu, session.elapsed.count));
-  }
-  if (session.user_cpu.count + session.system_cpu.count != 0) {
-    busy += fmt::format(" ({:.2f} s user, {:.2f} s system)", seconds(session.user_cpu),
-                        seconds(session.system_cpu));
-  }
-  text("CPU time",
-       fmt::format("{:.{}f} s{}", seconds({cpu}), cpu < 10 * kNanosPerSecond.count ? 3 : 2, busy));
+  text("End", end_words(session, request.still_recording));
+  text("CPU time", cpu_words(session, cpu));
   text("Samples", samples_words(profile));
-  text("Tasks", fmt::format("{}, {}", plural(count_processes(profile), "process", "processes"),
-                            plural(load::count_threads(profile), "thread", "threads")));
-  text("Quality", quality_words(profile, quality));
-  text("Overhead", fmt::format("{:.2f}% of the CPU time in varve's own handler",
-                               100 * share(quality.handler.count, cpu)));
+  text("Quality", quality_words(profile, quality, cpu));
 
   value("command", Unit::kText, std::string_view(session.command));
   value("exit", Unit::kCount, exit_cell(session));
@@ -180,8 +183,7 @@ Made make_summary(const Source& source, const Request& request, analyze::Selecti
   view->csv_is_facts = true;
   view->ledger = facts.ledger;
   view->tables.front().narrow_names = true;
-  view->tables.front().title = "Hotspots: functions by the time spent in themselves";
-  add_facts(*view, source, quality);
+  add_facts(*view, source, request, quality);
   view->next = next_commands(request, quality);
   return view;
 }

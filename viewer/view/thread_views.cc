@@ -23,8 +23,6 @@ Cell lifetime(Nanos start, Nanos end) {
   return end.count == 0 ? Cell() : Cell(saturating_sub(end, start).count);
 }
 
-std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
 /// Rows by CPU time, the largest first, then as they were begun; all of them, but with a filter only what
 /// passes it.
 std::vector<uint32_t> by_size(const analyze::MetricTable& metrics, size_t rows, bool filtered) {
@@ -42,15 +40,9 @@ template <typename AddRow, typename AddSum>
 void fill(const analyze::MetricTable& metrics, size_t count, const analyze::Selection& selection,
           const Request& request, const AddRow& add_row, const AddSum& add_sum) {
   const std::vector<uint32_t> order = by_size(metrics, count, request.filter.given());
-  std::vector<uint64_t> sizes;
-  for (const uint32_t i : order) sizes.push_back(metrics.at(i, kCpu));
-  const Cut cut = cut_list(sizes, whole(selection)[kCpu], request);
+  const CutRows cut = cut_rows(metrics, order, whole(selection)[kCpu], request);
   for (size_t i = 0; i < cut.kept; ++i) add_row(order[i]);
-  std::vector<uint64_t> rest(metrics.width());
-  for (size_t i = cut.kept; i < order.size(); ++i) {
-    for (size_t k = 0; k < rest.size(); ++k) rest[k] += metrics.at(order[i], k);
-  }
-  if (cut.below > 0) add_sum(RowKind::kRest, cut.label, rest);
+  if (cut.below > 0) add_sum(RowKind::kRest, cut.label, cut.rest);
   const auto threadless = metrics.row(count);
   if (threadless[kCpu] > 0 || threadless[kSamples] > 0) {
     add_sum(RowKind::kSpecial, std::string(symbol::special_name(load::SpecialSite::kNotSampled)),
@@ -75,9 +67,9 @@ Made make_threads(const Source& source, const Request& request, analyze::Selecti
       {"", "Start", Unit::kTime, false, -1, 3},
       {"", "Lifetime", Unit::kTime, false, -1, 2},
       {"", "Samples", Unit::kCount, false, -1, 1},
-      {"pid", "PID", Unit::kNumber},
+      {"pid", "PID", Unit::kNumber, false, -1, 4},
       {"tid", "TID", Unit::kNumber},
-      {"", "Program", Unit::kText},
+      {"", "Program", Unit::kText, false, -1, 5},
       {"name", "Thread", Unit::kText},
       {"start_ns", "", Unit::kTime},
       {"lifetime_ns", "", Unit::kTime},
@@ -93,8 +85,8 @@ Made make_threads(const Source& source, const Request& request, analyze::Selecti
         const uint64_t start = since_start(profile, thread.start_time).count;
         const Cell life = lifetime(thread.start_time, thread.end_time);
         table.add({}, {cpu, share(cpu, all), start, life, samples, uint64_t(uint32_t(process.pid)),
-                       uint64_t(uint32_t(thread.tid)), base_name(process.exe), std::string_view(thread.name),
-                       start, life, cpu, samples});
+                       uint64_t(uint32_t(thread.tid)), analyze::program_name(process),
+                       std::string_view(thread.name), start, life, cpu, samples});
       },
       [&](RowKind kind, std::string label, const std::vector<uint64_t>& sum) {
         table.add({0, kind, false}, {sum[kCpu],
@@ -115,19 +107,26 @@ Made make_threads(const Source& source, const Request& request, analyze::Selecti
   return view;
 }
 
-Made make_processes(const Source& source, const Request& request, analyze::Selection selection) {
-  const load::Profile& profile = source.profile;
-  const uint64_t all = whole(selection)[kCpu];
-  analyze::MetricTable by_process(profile.processes.size() + 1);
-  std::vector<uint64_t> threads(profile.processes.size());
+namespace {
+
+/// The threads of each process, added up; the last row is time of no thread.
+struct ByProcess {
+  analyze::MetricTable metrics;
+  std::vector<uint64_t> threads;
+};
+ByProcess by_process(const load::Profile& profile, const analyze::MetricTable& by_thread) {
+  ByProcess sums{analyze::MetricTable(profile.processes.size() + 1),
+                 std::vector<uint64_t>(profile.processes.size())};
   for (size_t i = 0; i < profile.threads.size(); ++i) {
     const size_t process = profile.threads[i].process.index();
-    by_process.add(process, selection.by_thread, i);
-    ++threads[process];
+    sums.metrics.add(process, by_thread, i);
+    ++sums.threads[process];
   }
-  by_process.add(profile.processes.size(), selection.by_thread, profile.threads.size());
+  sums.metrics.add(profile.processes.size(), by_thread, profile.threads.size());
+  return sums;
+}
 
-  View view;
+Table process_table() {
   Table table;
   table.id = "processes";
   table.empty = "No process was seen.";
@@ -140,8 +139,7 @@ Made make_processes(const Source& source, const Request& request, analyze::Selec
       {"", "Threads", Unit::kCount, false, -1, 4},
       {"pid", "PID", Unit::kNumber},
       {"ppid", "PPID", Unit::kNumber, false, -1, 5},
-      {"", "Command", Unit::kText, false, 9},
-      {"", "", Unit::kText},
+      {"", "Command", Unit::kText},
       {"image", "", Unit::kNumber},
       {"program", "", Unit::kText},
       {"command", "", Unit::kText},
@@ -151,41 +149,44 @@ Made make_processes(const Source& source, const Request& request, analyze::Selec
       {"samples", "", Unit::kCount},
       {"threads", "", Unit::kCount},
   };
+  return table;
+}
+
+}  // namespace
+
+Made make_processes(const Source& source, const Request& request, analyze::Selection selection) {
+  const load::Profile& profile = source.profile;
+  const uint64_t all = whole(selection)[kCpu];
+  const ByProcess sums = by_process(profile, selection.by_thread);
+  View view;
+  Table table = process_table();
+  const auto add = [&](RowKind kind, std::span<const uint64_t> sum, const load::Process* process,
+                       std::string_view shown, std::string_view command, Cell threads) {
+    Cell start, life, pid, ppid, image;
+    std::string_view program;
+    if (process != nullptr) {
+      start = since_start(profile, process->start_time).count;
+      life = lifetime(process->start_time, process->end_time);
+      pid = uint64_t(uint32_t(process->pid));
+      ppid = uint64_t(uint32_t(process->ppid));
+      image = uint64_t(process->image);
+      program = process->exe;
+    }
+    table.add({0, kind, false},
+              {sum[kCpu], share(sum[kCpu], all), start, life, sum[kSamples], threads, pid, ppid, shown, image,
+               program, command, start, life, sum[kCpu], sum[kSamples], threads});
+  };
   fill(
-      by_process, profile.processes.size(), selection, request,
+      sums.metrics, profile.processes.size(), selection, request,
       [&](uint32_t i) {
         const load::Process& process = profile.processes[i];
-        const uint64_t cpu = by_process.at(i, kCpu), samples = by_process.at(i, kSamples);
-        const uint64_t start = since_start(profile, process.start_time).count;
-        const Cell life = lifetime(process.start_time, process.end_time);
         const std::string_view command = view.own(fmt::format("{}", fmt::join(process.argv, " ")));
-        const Cell program = base_name(process.exe);
-        table.add({},
-                  {cpu, share(cpu, all), start, life, samples, threads[i], uint64_t(uint32_t(process.pid)),
-                   uint64_t(uint32_t(process.ppid)), command.empty() ? program : Cell(command),
-                   command.empty() ? program : Cell(command), uint64_t(process.image),
-                   std::string_view(process.exe), command, start, life, cpu, samples, threads[i]});
+        add(RowKind::kOrdinary, sums.metrics.row(i), &process,
+            command.empty() ? analyze::program_name(process) : command, command, sums.threads[i]);
       },
       [&](RowKind kind, std::string text, const std::vector<uint64_t>& sum) {
-        const Cell label = view.own(std::move(text));
-        table.add({0, kind, false}, {sum[kCpu],
-                                     share(sum[kCpu], all),
-                                     {},
-                                     {},
-                                     sum[kSamples],
-                                     {},
-                                     {},
-                                     {},
-                                     label,
-                                     label,
-                                     {},
-                                     std::string_view(),
-                                     label,
-                                     {},
-                                     {},
-                                     sum[kCpu],
-                                     sum[kSamples],
-                                     {}});
+        const std::string_view label = view.own(std::move(text));
+        add(kind, sum, nullptr, label, label, {});
       });
   view.tables.push_back(std::move(table));
   return view;

@@ -76,6 +76,7 @@ struct Fact {
   std::string label;  // in text; empty: only in CSV and JSON
   Unit unit = Unit::kText;
   Cell value;
+  bool one_line = false;  // in text: elided where it is longer
 };
 
 struct View {
