@@ -36,15 +36,15 @@ inline constexpr char kObserverPeriodNs[] = "observer_period_ns";  // mean time 
 inline constexpr char kObserverLost[] = "observer_lost";           // switch records that found no room
 inline constexpr char kObserverRefusedLooks[] =
     "observer_refused_looks";  // looks at what a thread waits for that the kernel did not allow
-inline constexpr char kObserverUnreadable[] =
-    "observer_unreadable";  // processes of the run that /proc does not show to this user
-inline constexpr char kArgument[] = "argument";       // the words of the command, one record each, in order
-inline constexpr char kProgram[] = "program";         // path of the file that was executed
-inline constexpr char kMachine[] = "machine";         // uname -m
-inline constexpr char kCpuModel[] = "cpu_model";      // first "model name" of /proc/cpuinfo
-inline constexpr char kUser[] = "user_id";            // effective uid of the recorder
-inline constexpr char kMainPid[] = "main_pid";        // of the command
-inline constexpr char kWarning[] = "warning";         // a sentence of the preflight; one record each
+inline constexpr char kObserverHidden[] =
+    "observer_hidden";  // processes, perhaps of the run, that /proc does not show to this user
+inline constexpr char kArgument[] = "argument";   // the words of the command, one record each, in order
+inline constexpr char kProgram[] = "program";     // path of the file that was executed
+inline constexpr char kMachine[] = "machine";     // uname -m
+inline constexpr char kCpuModel[] = "cpu_model";  // first "model name" of /proc/cpuinfo
+inline constexpr char kUser[] = "user_id";        // effective uid of the recorder
+inline constexpr char kMainPid[] = "main_pid";    // of the command
+inline constexpr char kWarning[] = "warning";     // a sentence of the preflight; one record each
 inline constexpr char kStopReason[] =
     "stop_reason";  // why recording ended before the run: "duration", "interrupt"
 inline constexpr char kStopMonotonicNs[] = "stop_monotonic_ns";  // when, CLOCK_MONOTONIC

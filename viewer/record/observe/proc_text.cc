@@ -58,9 +58,11 @@ std::optional<TaskStat> parse_stat(std::string_view text) {
   std::string_view state = fields.next();
   if (state.size() != 1 || !fields.number(stat.parent)) return {};
   stat.state = state[0];
-  constexpr int kParentField = 4, kProcessorField = 39;
-  for (int field = kParentField + 1; field < kProcessorField; ++field) fields.next();
-  if (!fields.number(stat.processor)) return {};
+  constexpr int kParentField = 4, kExitSignalField = 38;  // then the processor
+  for (int field = kParentField + 1; field < kExitSignalField; ++field) fields.next();
+  int exit_signal = 0;
+  if (!fields.number(exit_signal) || !fields.number(stat.processor)) return {};
+  stat.is_thread = exit_signal == -1;
   return stat;
 }
 

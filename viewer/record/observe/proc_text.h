@@ -30,6 +30,7 @@ struct TaskStat {
   std::string_view name;  // into the text; may hold anything
   char state = 0;         // 'Z': a zombie, ...
   pid_t parent = 0;
+  bool is_thread = false;  // one of a process that another began: it sends no signal at its end
   uint32_t processor = 0;  // it last ran on
 };
 std::optional<TaskStat> parse_stat(std::string_view text);

@@ -21,16 +21,22 @@
 
 #include "viewer/record/host_facts.h"
 #include "viewer/record/observe/proc_file.h"
-#include "viewer/record/process_tree.h"
 
 namespace varve::record::observe {
 namespace {
 
 /// Of the limit, for all else that the recorder opens.
 constexpr long kReserve = 256;
-/// A search goes on for so many looks after the last new pid: the thread that made it may not show as active
-/// yet, because the kernel counts the time of one that runs at its ticks.
-constexpr unsigned kLooksAfterNews = 5;
+/// A number that was given out is searched for in so many looks. Most belong to threads or to processes that
+/// have already ended.
+constexpr unsigned kLooksAfterNews = 2;
+/// The fork of a large process takes longer than that from its number to where /proc shows it, so all
+/// processes are listed so often.
+constexpr Nanos kListPeriod{2 * kNanosPerSecond.count};
+/// With more new numbers than this the list of all processes is cheaper.
+constexpr size_t kMostCandidates = 1000;
+/// Numbers below it are not given out again after the largest (RESERVED_PIDS of the kernel).
+constexpr pid_t kFirstPidAgain = 300;
 /// Links of /proc/PID/task without any thread.
 constexpr nlink_t kNoThreadLinks = 2;
 
@@ -72,8 +78,12 @@ std::string task_directory(pid_t process) { return fmt::format("/proc/{}/task", 
 }  // namespace
 
 TaskTable::TaskTable(Subject subject)
-    : subject_(subject), last_pid_file_(open_last_pid()), descriptors_left_(raise_descriptor_limit()) {
-  has_children_files_ = access(TaskPath(getpid(), getpid(), "children").c_str(), R_OK) == 0;
+    : subject_(subject),
+      last_pid_file_(open_last_pid()),
+      last_pid_(subject.command - 1),
+      descriptors_left_(raise_descriptor_limit()) {
+  std::string most = small_file("/proc/sys/kernel/pid_max", 32);
+  std::from_chars(most.data(), most.data() + most.size(), most_pid_);
 }
 
 TaskTable::~TaskTable() {
@@ -98,16 +108,24 @@ void TaskTable::close_kept(int descriptor) {
   ++descriptors_left_;
 }
 
-/// Whether any thread or process of this machine was made of late, as far as one cheap look can tell.
-bool TaskTable::something_was_made() {
+/// The kernel gives numbers out in turn, so the last one tells which are new, on the whole machine, in one
+/// cheap look. False: none, for a while.
+bool TaskTable::take_new_numbers() {
   char buffer[128];
   auto last = last_pid_file_ < 0 ? std::nullopt : parse_last_pid(read_open(last_pid_file_, buffer).text);
-  if (!last || *last != last_pid_)
-    quiet_looks_ = 0;
-  else
-    ++quiet_looks_;
-  last_pid_ = last.value_or(-1);
-  return quiet_looks_ < kLooksAfterNews;
+  if (last && *last == last_pid_) return ++quiet_looks_ < kLooksAfterNews;
+  quiet_looks_ = 0;
+  bool again = last && *last < last_pid_;
+  auto count = last ? int64_t(*last) - last_pid_ + (again ? int64_t(most_pid_) - kFirstPidAgain : 0) : -1;
+  if (count < 0 || candidates_.size() + size_t(count) > kMostCandidates) {
+    list_processes();
+  } else {
+    pid_t pid = last_pid_;
+    for (; count > 0; --count)
+      candidates_.push_back({pid = pid + 1 < most_pid_ ? pid + 1 : kFirstPidAgain, 0});
+  }
+  last_pid_ = last.value_or(last_pid_);
+  return true;
 }
 
 nlink_t TaskTable::links_of(const TaskProcess& process) const {
@@ -117,22 +135,22 @@ nlink_t TaskTable::links_of(const TaskProcess& process) const {
   return failed ? kNoThreadLinks : status.st_nlink;
 }
 
-/// Nothing if it has ended meanwhile.
-std::optional<Task> TaskTable::make_task(pid_t process, pid_t thread) {
+/// Nothing if it has ended meanwhile. A thread begins with the name of its process, and shows its own when it
+/// is looked at for another reason: stat costs more than all else here.
+std::optional<Task> TaskTable::make_task(const TaskProcess& process, pid_t thread) {
   char buffer[1024];
   Task task;
-  task.pid = process;
+  task.pid = process.pid;
   task.tid = thread;
-  auto stat = parse_stat(read_task(process, thread, "stat", buffer).text);
-  if (!stat) return {};
-  task.parent = stat->parent;
-  task.processor = stat->processor;
-  stat->name.copy(task.name, sizeof task.name - 1);
-  auto sums = parse_schedstat(read_task(process, thread, "schedstat", buffer).text);
-  if (!sums) return {};
-  task.sums = *sums;
-  task.descriptor = keep_open(TaskPath(process, thread, "schedstat").c_str(), 0);
-  return task;
+  task.parent = process.parent;
+  std::memcpy(task.name, process.name, sizeof task.name);
+  TaskPath path(process.pid, thread, "schedstat");
+  task.descriptor = keep_open(path.c_str(), 0);
+  ProcRead read = task.descriptor >= 0 ? read_open(task.descriptor, buffer) : read_path(path.c_str(), buffer);
+  auto sums = parse_schedstat(read.text);
+  if (sums) return task.sums = *sums, task;
+  close_kept(task.descriptor);
+  return {};
 }
 
 void TaskTable::list_threads(TaskProcess& process, std::vector<Task*>& found) {
@@ -147,88 +165,62 @@ void TaskTable::list_threads(TaskProcess& process, std::vector<Task*>& found) {
     if (!task.gone) listed.insert(task.tid);
   for_numbers_in(task_directory(process.pid), [&](pid_t thread) {
     if (listed.contains(thread)) return;
-    if (auto task = make_task(process.pid, thread))
+    if (auto task = make_task(process, thread))
       found.push_back(&process.tasks.emplace_back(*task));
     else
       process.changed = true;  // look again
   });
 }
 
-TaskProcess* TaskTable::add_process(pid_t pid) {
-  if (known_.contains(pid)) return nullptr;
-  std::string path = task_directory(pid);
-  if (access(path.c_str(), R_OK | X_OK) != 0) {
-    if (kill(pid, 0) == 0 || errno == EPERM) unreadable_.insert(pid);
-    return nullptr;
-  }
+TaskProcess& TaskTable::add_process(pid_t pid, const TaskStat& stat) {
   known_.insert(pid);
   TaskProcess process;
   process.pid = pid;
-  process.directory = keep_open(path.c_str(), O_DIRECTORY);
-  return &processes_.emplace_back(std::move(process));
+  process.parent = stat.parent;
+  stat.name.copy(process.name, sizeof process.name - 1);
+  process.directory = keep_open(task_directory(pid).c_str(), O_DIRECTORY);
+  return processes_.emplace_back(std::move(process));
 }
 
-void TaskTable::add_children(pid_t process, pid_t thread, std::vector<pid_t>& list) const {
-  char buffer[4096];
-  ProcRead read = read_task(process, thread, "children", buffer);
-  if (read.text.size() < sizeof buffer)
-    add_numbers(read.text, list);
-  else
-    add_numbers(small_file(TaskPath(process, thread, "children").c_str(), 1 << 20), list);
+/// False: it is to be looked at again.
+bool TaskTable::look_at(Candidate& candidate, std::vector<Task*>& found) {
+  pid_t pid = candidate.pid;
+  if (known_.contains(pid)) return true;
+  char buffer[1024];
+  ProcRead read = read_task(pid, pid, "stat", buffer);
+  auto stat = parse_stat(read.text);
+  bool ours = stat && !stat->is_thread && (stat->parent == getpid() || known_.contains(stat->parent));
+  if (ours) list_threads(add_process(pid, *stat), found);
+  if (!read.error) return true;
+  if (++candidate.looks < kLooksAfterNews) return false;
+  if (kill(pid, 0) != 0 && errno == EPERM) ++hidden_;
+  return true;
 }
 
-/// A process that was made has a parent that ran, or is one of ours now because that parent has ended.
-void TaskTable::find_processes(std::vector<Task*>& found) {
-  std::vector<pid_t> pids;
-  add_children(getpid(), getpid(), pids);
-  for (const TaskProcess& process : processes_)
-    for (const Task& task : process.tasks)
-      if (task.active || task.active_before) add_children(task.pid, task.tid, pids);
-  for (size_t i = 0; i < pids.size(); ++i) {
-    TaskProcess* process = add_process(pids[i]);
-    size_t first = found.size();
-    if (process) list_threads(*process, found);
-    for (; first < found.size(); ++first) add_children(found[first]->pid, found[first]->tid, pids);
-  }
-}
-
-/// Kernels without CONFIG_PROC_CHILDREN: all processes of the machine, each looked at once.
-void TaskTable::find_processes_by_parent(std::vector<Task*>& found) {
-  std::vector<std::pair<pid_t, pid_t>> unknown;  // process and its parent
+/// Where new numbers are not known: all processes of the machine that were not there at the last list.
+void TaskTable::list_processes() {
   std::unordered_set<pid_t> foreign;
   for_numbers_in("/proc", [&](pid_t pid) {
-    if (foreign_.contains(pid)) foreign.insert(pid);
-    if (foreign_.contains(pid) || known_.contains(pid)) return;
-    char buffer[1024];
-    if (auto stat = parse_stat(read_task(pid, pid, "stat", buffer).text))
-      unknown.emplace_back(pid, stat->parent);
+    if (known_.contains(pid) || pid == getpid()) return;
+    if (!foreign_.contains(pid)) candidates_.push_back({pid, kLooksAfterNews - 1});
+    foreign.insert(pid);
   });
-  for (bool again = true; again;) {
-    again = false;
-    std::erase_if(unknown, [&](const auto& entry) {
-      auto [pid, parent] = entry;
-      if (pid == getpid() || (parent != getpid() && !known_.contains(parent))) return false;
-      if (TaskProcess* process = add_process(pid)) list_threads(*process, found);
-      return again = true;
-    });
-  }
-  for (auto [pid, parent] : unknown) foreign.insert(pid);
   foreign_ = std::move(foreign);
 }
 
-std::vector<Task*> TaskTable::find_new() {
+std::vector<Task*> TaskTable::find_new(Nanos now) {
   std::vector<Task*> found;
-  bool made = something_was_made();
+  bool news = take_new_numbers();
+  if (now - listed_ >= kListPeriod) {
+    listed_ = now;
+    list_processes();
+  }
   for (TaskProcess& process : processes_) {
     bool lingers = std::ranges::all_of(process.tasks, &Task::over);
-    if (made || process.changed || lingers) list_threads(process, found);
+    if (news || process.changed || lingers) list_threads(process, found);
   }
-  if (!subject_.follow) {
-    if (TaskProcess* process = processes_.empty() ? add_process(subject_.command) : nullptr)
-      list_threads(*process, found);
-  } else if (made) {
-    has_children_files_ ? find_processes(found) : find_processes_by_parent(found);
-  }
+  if (!subject_.follow && !processes_.empty()) candidates_.clear();
+  std::erase_if(candidates_, [&](Candidate& candidate) { return look_at(candidate, found); });
   return found;
 }
 

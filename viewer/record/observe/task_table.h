@@ -9,9 +9,7 @@
 
 #include <list>
 #include <optional>
-#include <unordered_map>
 #include <unordered_set>
-#include <utility>
 #include <vector>
 
 #include "common/file_format.h"
@@ -30,18 +28,18 @@ struct Task {
   SchedSums sums;       // at the last look
   uint32_t processor = format::kUnknownProcessor;
   char name[16] = {};
-  bool active = false;         // it ran, or was ready, in the stretch before the last look
-  bool active_before = false;  // and in the stretch before that
-  bool wait_known = false;     // until it runs again
-  bool over = false;           // a zombie: it has ended, but /proc still shows it
-  bool gone = false;           // to be removed
-  std::optional<SwitchCounts> counts;
-  uint64_t counted_switches = 0;  // sums.switched_in when counts were read
+  bool active = false;                 // it ran, or was ready, in the stretch before the last look
+  bool active_before = false;          // and in the stretch before that
+  bool wait_known = false;             // until it runs again
+  bool over = false;                   // a zombie: it has ended, but /proc still shows it
+  bool gone = false;                   // to be removed
+  std::optional<SwitchCounts> counts;  // as read at counted_at
   Nanos counted_at;
 };
 
 struct TaskProcess {
-  pid_t pid = 0;
+  pid_t pid = 0, parent = 0;
+  char name[16] = {};    // when it was found
   int directory = -1;    // /proc/PID/task; -1: there were too many
   nlink_t links = 0;     // of it: one more for each thread
   bool changed = false;  // a thread of it has ended since the last search
@@ -59,21 +57,26 @@ class TaskTable {
   std::list<TaskProcess>& processes() { return processes_; }
 
   /// Tasks made since the last search, with all filled in but the track and its start. Sums are of now.
-  std::vector<Task*> find_new();
+  std::vector<Task*> find_new(Nanos now);
   /// Forgets tasks that are gone, and processes without any.
   void remove_gone();
 
-  /// Processes that /proc names but does not let this user read.
-  size_t unreadable() const { return unreadable_.size(); }
+  /// Processes made meanwhile on this machine that /proc does not show to this user: some may be the run's.
+  uint64_t hidden() const { return hidden_; }
 
  private:
-  bool something_was_made();
+  /// A number that a new thread or process may have.
+  struct Candidate {
+    pid_t pid = 0;
+    unsigned looks = 0;  // that did not find it
+  };
+
+  bool take_new_numbers();
   void list_threads(TaskProcess& process, std::vector<Task*>& found);
-  void find_processes(std::vector<Task*>& found);
-  void find_processes_by_parent(std::vector<Task*>& found);
-  void add_children(pid_t process, pid_t thread, std::vector<pid_t>& list) const;
-  TaskProcess* add_process(pid_t pid);
-  std::optional<Task> make_task(pid_t process, pid_t thread);
+  bool look_at(Candidate& candidate, std::vector<Task*>& found);
+  void list_processes();
+  TaskProcess& add_process(pid_t pid, const TaskStat& stat);
+  std::optional<Task> make_task(const TaskProcess& process, pid_t thread);
   nlink_t links_of(const TaskProcess& process) const;
   int keep_open(const char* path, int flags);
   void close_kept(int descriptor);
@@ -81,13 +84,15 @@ class TaskTable {
   Subject subject_;
   std::list<TaskProcess> processes_;
   std::unordered_set<pid_t> known_;    // processes
-  std::unordered_set<pid_t> foreign_;  // processes that are none of the run's
-  std::unordered_set<pid_t> unreadable_;
-  int last_pid_file_ = -1;  // /proc/loadavg; -1: it cannot be trusted
-  pid_t last_pid_ = -1;
-  unsigned quiet_looks_ = 0;  // since something was made
-  bool has_children_files_ = false;
+  std::unordered_set<pid_t> foreign_;  // none of the run's, as of the last list_processes()
+  std::vector<Candidate> candidates_;  // parents before children
+  int last_pid_file_ = -1;             // /proc/loadavg; -1: it cannot be trusted
+  pid_t last_pid_ = 0;
+  pid_t most_pid_ = 0;        // numbers end below this
+  unsigned quiet_looks_ = 0;  // since a number was given out
+  Nanos listed_;              // when all processes were listed last
   long descriptors_left_ = 0;
+  uint64_t hidden_ = 0;
 };
 
 }  // namespace varve::record::observe

@@ -19,9 +19,15 @@ namespace {
 constexpr Nanos kShortest{10 * kNanosPerMilli.count};  // from one look to the next
 /// The kernel may count the time that a thread runs this late: a tick of HZ=100, and some.
 constexpr Nanos kLateTime{20 * kNanosPerMilli.count};
-constexpr Nanos kCountsPeriod = kNanosPerSecond;  // between two looks at a thread's counts of switches
+constexpr Nanos kCountsPeriod{200 * kNanosPerMilli.count};  // between two looks at a thread's counts
 /// CPU time of reading a thread's status and stat; for planning only.
 constexpr Nanos kStatusCost{12'000}, kStatCost{4000};
+
+/// Counts that were read a while before a thread's end are those of its life if at least nine in ten of its
+/// switches had happened by then.
+bool are_final(const Task& task) {
+  return task.counts && (task.counts->voluntary + task.counts->involuntary) * 10 >= task.sums.switched_in * 9;
+}
 
 }  // namespace
 
@@ -31,7 +37,7 @@ ThreadSweeps::ThreadSweeps(Subject subject, ObserverWriter& writer)
 /// What the command's thread has done until now was the recorder's.
 void ThreadSweeps::begin(Nanos start) {
   start_ = swept_ = start;
-  for (Task* task : table_.find_new()) begin_track(*task, start, task->tid == subject_.command);
+  for (Task* task : table_.find_new(start)) begin_track(*task, start, task->tid == subject_.command);
 }
 
 void ThreadSweeps::begin_track(Task& task, Nanos start, bool start_seen) {
@@ -57,8 +63,8 @@ void ThreadSweeps::end_track(Task& task, Nanos now) {
   format::TrackEndRecord record{};
   record.track = task.track;
   record.time_ns = now.count;
-  record.voluntary_switches = task.counts ? uint32_t(task.counts->voluntary) : format::kUnknownCount;
-  record.involuntary_switches = task.counts ? uint32_t(task.counts->involuntary) : format::kUnknownCount;
+  record.voluntary_switches = are_final(task) ? uint32_t(task.counts->voluntary) : format::kUnknownCount;
+  record.involuntary_switches = are_final(task) ? uint32_t(task.counts->involuntary) : format::kUnknownCount;
   writer_.track_end(record);
 }
 
@@ -98,7 +104,7 @@ void ThreadSweeps::sweep(Nanos now) {
     for (Task& task : process.tasks)
       if (!task.over) read_task_sums(process, task, length);
   look_at_processors(room().count / 2 / kStatCost.count);
-  for (Task* task : table_.find_new()) {
+  for (Task* task : table_.find_new(now)) {
     // Made since the last look, it has done all that it did since then. What was there before and was not
     // found says nothing about this stretch.
     Nanos known = task->sums.ran + task->sums.ready;
@@ -200,8 +206,7 @@ std::vector<std::pair<std::string, std::string>> ThreadSweeps::facts() const {
   std::vector<std::pair<std::string, std::string>> facts = {{session_key::kObserver, "sweeps"}};
   if (sweeps_)
     facts.emplace_back(session_key::kObserverPeriodNs, fmt::format("{}", (swept_ - start_).count / sweeps_));
-  if (table_.unreadable())
-    facts.emplace_back(session_key::kObserverUnreadable, fmt::format("{}", table_.unreadable()));
+  if (table_.hidden()) facts.emplace_back(session_key::kObserverHidden, fmt::format("{}", table_.hidden()));
   if (refused_looks_)
     facts.emplace_back(session_key::kObserverRefusedLooks, fmt::format("{}", refused_looks_));
   return facts;
