@@ -190,9 +190,7 @@ Test(load_damage, refusals_are_one_sentence) {
                  "was written with another byte order or is damaged in its header"));
   cr_assert(
       ends(refusal([](auto& h) { h.kind = 3; }, true), "holds another kind of data than its name says"));
-  cr_assert(load_files({{kAgent, {}}})
-                .error()
-                .ends_with(load::kNoRoomForFile));
+  cr_assert(load_files({{kAgent, {}}}).error().ends_with(load::kNoRoomForFile));
   cr_assert(load_files({{kAgent, {0x8b, 'V'}}}).error().ends_with("ends inside its header"));
   cr_assert(load::load("/nonexistent/profile").error() ==
             "cannot read the profile /nonexistent/profile: No such file or directory");

@@ -2,6 +2,7 @@
 // The agent's own file and sample writers, read back by the loader: several threads of a process in turn,
 // segments handed from one thread to the next, stacks of all depths. Context: tests.
 #include <criterion/criterion.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -125,4 +126,22 @@ Test(load_writer, samples_of_the_agents_writer_read_back_equal) {
   for (size_t thread = 0; thread < next.size(); ++thread)
     cr_assert_eq(next[thread], recording.written()[thread].size());
   std::filesystem::remove_all(directory);
+}
+
+Test(load_writer, chunks_fill_what_is_left_of_an_extent) {
+  std::string path = std::filesystem::temp_directory_path() / ("varve-extent-" + std::to_string(getpid()));
+  auto file = std::make_unique<agent::ProcessFile>();
+  cr_assert_eq(file->open(path.c_str(), header()), 0);
+  auto capacity_of = [&file](agent::ChunkSize size) {
+    agent::Chunk chunk = file->allocate(format::ChunkType::kSamples, size, 0, 1);
+    return chunk ? chunk.header->capacity : 0;
+  };
+  auto size = uint32_t(std::filesystem::file_size(path));
+  cr_expect_eq(capacity_of(agent::exactly(192)), 192);
+  uint32_t left = size - uint32_t(sizeof(format::FileHeader)) - 192;
+  cr_expect_eq(capacity_of({2 * size, left}), left, "all that is left, and the file has not grown");
+  cr_expect_eq(std::filesystem::file_size(path), size);
+  cr_expect_eq(capacity_of({2 * size, 64}), 2 * size, "a new extent");
+  cr_expect_gt(std::filesystem::file_size(path), size);
+  std::filesystem::remove(path);
 }
