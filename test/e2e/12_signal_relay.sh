@@ -34,5 +34,5 @@ record -q -o back bash -c 'trap "echo looped" USR1; kill -USR1 $PPID; sleep 0.2;
 expect_eq "output" "$(cat out)" done
 
 # A signal that was ignored when varve was started stays ignored, as with nohup.
-record -q -o ignored bash -c 'trap "" HUP; exec '"$VARVE"' record -q -o inner bash -c "kill -HUP \$\$; echo alive"'
+run bash -c 'trap "" HUP; exec '"$VARVE"' record -q -o inner bash -c "kill -HUP \$\$; echo alive"'
 expect_eq "output under an ignored SIGHUP" "$(cat out)" alive
