@@ -16,7 +16,6 @@
 #include "common/session_keys.h"
 #include "viewer/record/clock.h"
 #include "viewer/record/host_facts.h"
-#include "viewer/record/observe/wait_look.h"
 
 namespace varve::record::observe {
 namespace {
@@ -153,8 +152,7 @@ Nanos SwitchRings::look(Nanos now) {
   merge_.take_until(limit, [this](const RingEvent& event) { tracks_.take(event); });
   tracks_.settle(limit);
   Nanos used = clock_now(CLOCK_THREAD_CPUTIME_ID);
-  Nanos room = budget_.room(kPeriod, used - used_);
-  tracks_.look_at_blocked(clock_now(CLOCK_MONOTONIC), room.count / kLookCost.count);
+  tracks_.look_at_blocked(clock_now(CLOCK_MONOTONIC), Allowance(budget_.room(kPeriod, used - used_)));
   used = clock_now(CLOCK_THREAD_CPUTIME_ID);
   budget_.charge(now, used - used_);
   used_ = used;

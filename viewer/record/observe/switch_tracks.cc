@@ -193,12 +193,11 @@ void SwitchTracks::look_at(Track& track, Nanos now) {
   if (gone || blocked) looked_.push_back({track.tid, track.index, track.stretch, now, gone});
 }
 
-void SwitchTracks::look_at_blocked(Nanos now, size_t most) {
+void SwitchTracks::look_at_blocked(Nanos now, Allowance allowance) {
   std::erase_if(blocked_, [&](const Stretch& stretch) {
     Track* track = find(stretch);
     if (!track) return true;
-    if (most == 0) return false;
-    --most;
+    if (!allowance.left()) return false;
     look_at(*track, now);
     return true;
   });

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/units.h"
+#include "viewer/record/observe/cpu_budget.h"
 #include "viewer/record/observe/observer_writer.h"
 #include "viewer/record/observe/perf_ring.h"
 #include "viewer/record/observe/source.h"
@@ -26,8 +27,8 @@ class SwitchTracks {
   /// Events in the order of time.
   void take(const RingEvent& event);
 
-  /// Looks at threads that are still blocked as far as the events tell, at most so many.
-  void look_at_blocked(Nanos now, size_t most);
+  /// Looks at threads that are still blocked as far as the events tell.
+  void look_at_blocked(Nanos now, Allowance allowance);
   /// All events up to `time` were taken: what looks until then saw is certain.
   void settle(Nanos time);
 

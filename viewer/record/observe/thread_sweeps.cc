@@ -19,9 +19,9 @@ namespace {
 constexpr Nanos kShortest{10 * kNanosPerMilli.count};  // from one look to the next
 /// The kernel may count the time that a thread runs this late: a tick of HZ=100, and some.
 constexpr Nanos kLateTime{20 * kNanosPerMilli.count};
+/// A sweep that takes all there is may take so much more, in all, for what makes it worth something.
+constexpr uint64_t kExtraOneIn = 3;
 constexpr Nanos kCountsPeriod{200 * kNanosPerMilli.count};  // between two looks at a thread's counts
-/// CPU time of reading a thread's status and stat; for planning only.
-constexpr Nanos kStatusCost{12'000}, kStatCost{4000};
 
 /// Counts that were read a while before a thread's end are those of its life if at least nine in ten of its
 /// switches had happened by then.
@@ -103,7 +103,8 @@ void ThreadSweeps::sweep(Nanos now) {
   for (TaskProcess& process : table_.processes())
     for (Task& task : process.tasks)
       if (!task.over) read_task_sums(process, task, length);
-  look_at_processors(room().count / 2 / kStatCost.count);
+  extra_ = std::max(budget_.room(kShortest, used_since_last()), {used_since_last().count / kExtraOneIn});
+  look_at_processors(Allowance({extra_.count / 4}));
   for (Task* task : table_.find_new(now)) {
     // Made since the last look, it has done all that it did since then. What was there before and was not
     // found says nothing about this stretch.
@@ -120,17 +121,12 @@ void ThreadSweeps::sweep(Nanos now) {
   ++sweeps_;
 }
 
-/// Also when the sweep itself takes all that there is: a third more is for what makes it worth something.
-Nanos ThreadSweeps::room() const {
-  Nanos used = clock_now(CLOCK_THREAD_CPUTIME_ID) - used_;
-  return std::max(budget_.room(kShortest, used), Nanos{used.count / 3});
-}
+Nanos ThreadSweeps::used_since_last() const { return clock_now(CLOCK_THREAD_CPUTIME_ID) - used_; }
 
 /// Beside the processor a thread's new name.
-void ThreadSweeps::look_at_processors(size_t most) {
+void ThreadSweeps::look_at_processors(Allowance allowance) {
   char buffer[1024];
-  size_t count = std::min(most, active_.size());
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < active_.size() && allowance.left(); ++i) {
     size_t which = (turn_ + i) % active_.size();
     Task& task = *active_[which];
     auto stat = parse_stat(read_task(task.pid, task.tid, "stat", buffer).text);
@@ -158,13 +154,13 @@ void ThreadSweeps::look_at_wait_of(Task& task, const TaskProcess& process) {
 
 /// Threads that did not run in the last stretch: all of it was one wait. Where this look ends the next one
 /// begins.
-void ThreadSweeps::look_at_waits(size_t most) {
+void ThreadSweeps::look_at_waits(Allowance allowance) {
   std::list<TaskProcess>& processes = table_.processes();
   for (auto process = processes.begin(); process != processes.end(); ++process) {
     std::list<Task>& tasks = process->tasks;
     for (auto task = tasks.begin(); task != tasks.end(); ++task) {
       if (task->active || task->wait_known || task->over || task->gone) continue;
-      if (most-- == 0) {
+      if (!allowance.left()) {
         tasks.splice(tasks.end(), tasks, tasks.begin(), task);
         processes.splice(processes.end(), processes, processes.begin(), process);
         return;
@@ -174,12 +170,11 @@ void ThreadSweeps::look_at_waits(size_t most) {
   }
 }
 
-void ThreadSweeps::read_counts(Nanos now, size_t most) {
+void ThreadSweeps::read_counts(Nanos now, Allowance allowance) {
   char buffer[4096];
   for (Task* task : active_) {
-    if (most == 0) return;
     if (task->gone || now - task->counted_at < kCountsPeriod) continue;
-    --most;
+    if (!allowance.left()) return;
     task->counted_at = now;
     task->counts = parse_switch_counts(read_task(task->pid, task->tid, "status", buffer).text);
   }
@@ -187,8 +182,8 @@ void ThreadSweeps::read_counts(Nanos now, size_t most) {
 
 Nanos ThreadSweeps::look(Nanos now) {
   sweep(now);
-  look_at_waits(room().count / kLookCost.count);
-  read_counts(now, room().count / 2 / kStatusCost.count);
+  look_at_waits(Allowance({extra_.count / 2}));
+  read_counts(now, Allowance({extra_.count / 4}));
   table_.remove_gone();
   ++turn_;
   Nanos used = clock_now(CLOCK_THREAD_CPUTIME_ID);

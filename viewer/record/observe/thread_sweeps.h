@@ -31,11 +31,11 @@ class ThreadSweeps : public Source {
   void begin_track(Task& task, Nanos start, bool start_seen);
   void write_track(const Task& task);
   void end_track(Task& task, Nanos now);
-  void look_at_waits(size_t most);
+  void look_at_waits(Allowance allowance);
   void look_at_wait_of(Task& task, const TaskProcess& process);
-  void look_at_processors(size_t most);
-  void read_counts(Nanos now, size_t most);
-  Nanos room() const;
+  void look_at_processors(Allowance allowance);
+  void read_counts(Nanos now, Allowance allowance);
+  Nanos used_since_last() const;
 
   ObserverWriter& writer_;
   Subject subject_;
@@ -43,6 +43,7 @@ class ThreadSweeps : public Source {
   CpuBudget budget_;
   Nanos start_, swept_;  // when the first and the last stretch began and ended
   Nanos used_;           // CPU time of this thread when the last look ended
+  Nanos extra_;          // CPU time for what is not the sums
   uint64_t sweeps_ = 0;
   uint32_t tracks_ = 0;
   std::vector<SweepEntry> entries_;
