@@ -28,6 +28,7 @@ struct Task {
   SchedSums sums;       // at the last look
   uint32_t processor = format::kUnknownProcessor;
   char name[16] = {};
+  Nanos named_at;                      // when the name was read last
   bool active = false;                 // it ran, or was ready, in the stretch before the last look
   bool active_before = false;          // and in the stretch before that
   bool wait_known = false;             // until it runs again

@@ -23,6 +23,8 @@ constexpr Nanos kLateTime{20 * kNanosPerMilli.count};
 constexpr uint64_t kExtraOneIn = 3;
 constexpr Nanos kCountsPeriod{200 * kNanosPerMilli.count};  // between two looks at a thread's counts
 
+constexpr Nanos kNamePeriod = kNanosPerSecond;  // between two looks at the name of a thread that waits
+
 /// Counts that were read a while before a thread's end are those of its life if at least nine in ten of its
 /// switches had happened by then.
 bool are_final(const Task& task) {
@@ -57,6 +59,15 @@ void ThreadSweeps::write_track(const Task& task) {
   record.time_ns = task.start.count;
   std::memcpy(record.name, task.name, sizeof record.name);
   writer_.track(record, task.start_seen);
+}
+
+void ThreadSweeps::take_name(Task& task, std::string_view name, Nanos now) {
+  task.named_at = now;
+  char text[sizeof task.name] = {};
+  name.copy(text, sizeof text - 1);
+  if (name.empty() || std::memcmp(text, task.name, sizeof text) == 0) return;
+  std::memcpy(task.name, text, sizeof text);
+  write_track(task);
 }
 
 void ThreadSweeps::end_track(Task& task, Nanos now) {
@@ -132,11 +143,7 @@ void ThreadSweeps::look_at_processors(Allowance allowance) {
     auto stat = parse_stat(read_task(task.pid, task.tid, "stat", buffer).text);
     if (!stat) continue;
     entries_[which].processor = task.processor = stat->processor;
-    char name[sizeof task.name] = {};
-    stat->name.copy(name, sizeof name - 1);
-    if (std::memcmp(name, task.name, sizeof name) == 0) continue;
-    std::memcpy(task.name, name, sizeof name);
-    write_track(task);
+    take_name(task, stat->name, swept_);
   }
 }
 
@@ -149,7 +156,11 @@ void ThreadSweeps::look_at_wait_of(Task& task, const TaskProcess& process) {
   task.over = look.result == WaitLook::Result::kZombie;
   if (look.result == WaitLook::Result::kRefused) ++refused_looks_;
   if (look.result == WaitLook::Result::kBlocked) writer_.wait(task.track, now, look.kind);
-  if (task.over) end_track(task, now);
+  if (task.over) return end_track(task, now);
+  if (now - task.named_at < kNamePeriod) return;
+  char buffer[64];
+  std::string_view name = read_task(task.pid, task.tid, "comm", buffer).text;
+  take_name(task, name.substr(0, name.find('\n')), now);
 }
 
 /// Threads that did not run in the last stretch: all of it was one wait. Where this look ends the next one

@@ -6,6 +6,7 @@
 // Context: viewer; the observer's thread.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "viewer/record/observe/cpu_budget.h"
@@ -30,6 +31,7 @@ class ThreadSweeps : public Source {
   void add_entry(const Task& task, const SchedSums& before);
   void begin_track(Task& task, Nanos start, bool start_seen);
   void write_track(const Task& task);
+  void take_name(Task& task, std::string_view name, Nanos now);
   void end_track(Task& task, Nanos now);
   void look_at_waits(Allowance allowance);
   void look_at_wait_of(Task& task, const TaskProcess& process);

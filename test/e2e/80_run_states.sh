@@ -1,0 +1,151 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Run states of every thread, from both sources: against what the program did by its own clocks, as root and as another user,
+# where the kernel refuses to show switches, without following, and not at all.
+# alone
+. "$(dirname "$0")/agent.inc"
+
+program=$programs/run_states
+# states DIR EXPRESSION [BEGIN END]: a Python expression over run, what stands in the observer file, t(NAME), the track of that
+# name, and truth, the program's last line.
+states() {
+  local directory=$1 expression=$2
+  shift 2
+  python3 "$root/test/e2e/run_states.py" "$directory" "$@" >states.json || fail "the observer file of $directory"
+  python3 - "$expression" <<'P' || fail "cannot evaluate $expression"
+import json, sys
+run = json.load(open("states.json"))
+truth = json.loads(open("out").readlines()[-1]) if open("out").read().startswith("{") else None
+def t(name):
+    found = [track for track in run["tracks"] if track["name"] == name]
+    assert len(found) == 1, (name, len(found))
+    return found[0]
+def active(track): return track["running"] + track["ready"]
+print(eval(sys.argv[1]))
+P
+}
+is_true() { expect_eq "$1: $2" "$(states "$1" "$2" "${@:3}")" True; }
+
+# Each worker is active in the phases of more threads than its number. A sweep knows no more than its stretch.
+phases() {
+  local source=$1 factor=$2 percent=$3
+  shift 3
+  rm -rf p
+  run "$@" "$VARVE" record -q -o p --run-states $source "$program" phases $((400 * factor))
+  expect_eq "exit code of phases" $code 0
+  is_true p "run['facts']['observer'] == '$source'"
+  for worker in 0 1 2 3; do
+    is_true p "abs(active(t('worker-$worker')) - sum($((400 * factor))e6 for n in truth['active'] if n > $worker)) < \
+      max(30e6, $percent / 100 * 1600e6 * $factor)"
+    is_true p "t('worker-$worker')['end'] is not None and t('worker-$worker')['waits'].get('sleep', 0) >= 1"
+  done
+  is_true p "all(abs(x['running'] + x['ready'] + x['blocked'] - x['end'] + x['start']) < 0.01 * (x['end'] - x['start']) \
+    for x in run['tracks'])"
+  is_true p "run['lost'] == 0"
+}
+switches() { phases switches $1 2 env; }
+sweeps() { phases sweeps $1 5 env; }
+
+allowed=yes
+record -q -o a --run-states switches true
+if [ $code = 2 ]; then
+  expect_one_line err
+  allowed=
+  echo "SKIPPED switches: $(cat err)"
+else
+  expect_eq "exit code" $code 0
+  more_work switches
+fi
+more_work sweeps
+
+# The kernel's own counts: CPU time of the thread's clock, waits and losses of the processor.
+for source in ${allowed:+switches} sweeps; do
+  rm -rf w
+  record -q -o w --run-states $source "$program" waits 400
+  expect_eq "exit code of waits" $code 0
+  for kind in sleep lock condition io join; do is_true w "set(t('$kind')['waits']) == {'$kind'}"; done
+  is_true w "sorted(''.join(x['waits']) for x in run['tracks'] if x['name'] == 'child') == ['join', 'sleep']"
+  is_true w "all(x['blocked'] > 350e6 for x in run['tracks'])"
+  # A track lasts across exec, has its new name, and knows its parent.
+  rm -rf e
+  record -q -o e --run-states $source sh -c 'sleep 0.3; sleep 0.2; exec sleep 0.1'
+  is_true e "sorted(x['name'] for x in run['tracks']) == ['sleep'] * 3"
+  is_true e "len({x['pid'] for x in run['tracks']}) == 3 and all(x['ppid'] == run['tracks'][0]['pid'] for x in run['tracks'][1:])"
+  rm -rf n
+  record -q -o n --run-states $source --no-follow sh -c 'sleep 0.3; sleep 0.2'
+  is_true n "[x['name'] for x in run['tracks']] == ['sh']"
+  # A daemon is a part of the run until its end.
+  rm -rf d
+  record -q -o d --run-states $source setsid --fork sleep 0.4
+  is_true d "any(x['name'] == 'sleep' and x['end'] - x['start'] > 300e6 for x in run['tracks'])"
+  # Stopped threads do not run.
+  rm -rf s
+  record -q -o s --run-states $source sh -c '(sleep 0.3; kill -CONT $$) & kill -STOP $$; true'
+  is_true s "max(x['blocked'] for x in run['tracks'] if x['pid'] == run['tracks'][0]['pid']) > 200e6"
+  # Recording ends before the command does.
+  rm -rf l
+  record -q -o l --run-states $source --duration 200ms sleep 0.5
+  is_true l "len(run['tracks']) == 1 and run['tracks'][0]['end'] is None"
+done
+
+record -q -o off --run-states off true
+expect_eq "exit code" $code 0
+[ ! -e off/observer ] || fail "an observer file without an observer"
+grep -qa 'observer.off' off/session || fail "the session does not say that there was no observer"
+
+# A command that cannot be run leaves nothing.
+record -q -o nothing ./does-not-exist
+[ ! -e nothing ] || fail "a profile of a command that was not found: $(ls nothing)"
+printf '#!/does/not/exist\n' >broken && chmod +x broken
+record -q -o nothing ./broken
+[ ! -e nothing ] || fail "a profile of a command that cannot be executed: $(ls nothing)"
+
+# As containers do it: perf_event_open is refused.
+build refuse <<'C'
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(int argc, char** argv) {
+  struct sock_filter rules[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct sock_fprog program = {4, rules};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) return 125;
+  execvp(argv[1], argv + 1);
+  return 127;
+}
+C
+run ./refuse "$VARVE" record -q -o r sh -c 'sleep 0.2; exit 7'
+expect_eq "exit code where switches are refused" $code 7
+is_true r "run['facts']['observer'] == 'sweeps' and 'EPERM' in run['facts']['observer_reason'] and run['sweeps'] > 1"
+run ./refuse "$VARVE" record -q -o x --run-states switches touch started
+expect_eq "exit code where only switches would do" $code 2
+expect_one_line err
+expect_match err 'EPERM'
+[ ! -e started ] && [ ! -e x ] || fail "the command was started all the same"
+
+# Another user than root.
+nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
+if [ "$(id -u)" = 0 ] && chmod 755 "$work" && $nobody test -x "$VARVE" -a -x "$program"; then
+  mkdir -m 777 open && cd open || fail "cannot enter a folder"
+  as_nobody() { phases $source $1 $percent $nobody; }
+  for source in ${allowed:+switches} sweeps; do
+    [ $source = sweeps ] && percent=5 || percent=2
+    if [ $source = switches ] && ! $nobody "$VARVE" record -q -o probe --run-states switches true 2>err; then
+      expect_one_line err
+      echo "SKIPPED switches of another user: $(cat err)"
+      continue
+    fi
+    more_work as_nobody
+  done
+else
+  echo "SKIPPED another user: not root, or varve cannot be run by others"
+fi

@@ -1,0 +1,66 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Many threads, many processes, many switches: all are seen, nothing is kept of those that ended, what is lost is counted.
+# alone
+. "$(dirname "$0")/agent.inc"
+
+program=$programs/run_states
+states() {
+  python3 "$root/test/e2e/run_states.py" "$1" >states.json || fail "the observer file of $1"
+  python3 -c 'import json, sys
+run = json.load(open("states.json"))
+tracks, facts = run["tracks"], run["facts"]
+print(eval(sys.argv[1]))' "$2" || fail "cannot evaluate $2"
+}
+is_true() { expect_eq "$1: $2: $(states "$1" "facts, run['sweeps'], run['events'], len(tracks)")" "$(states "$1" "$2")" True; }
+
+sources="switches sweeps"
+record -q -o probe --run-states switches true
+[ $code = 0 ] || { sources=sweeps; echo "SKIPPED switches: $(cat err)"; }
+
+for source in $sources; do
+  record -q --no-finalize -o t-$source --run-states $source "$program" threads 1000 3000
+  expect_eq "exit code of 1000 threads" $code 0
+  expect_eq "threads that could be made" "$(truth made)" 1000
+  is_true t-$source "len(tracks) == 1001 and all(x['end'] for x in tracks)"
+  # Every thread worked twice, and waited in between for what was left.
+  is_true t-$source "abs(sum(x['running'] for x in tracks) - $(truth cpu_ns)) < 0.05 * $(truth cpu_ns) + 50e6"
+
+  record -q --no-finalize -o p-$source --run-states $source "$program" processes 200 2000
+  expect_eq "exit code of 200 processes" $code 0
+  is_true p-$source "len(tracks) == 201 and len({x['pid'] for x in tracks}) == 201 and all(x['end'] for x in tracks)"
+  is_true p-$source "{x['ppid'] for x in tracks[1:]} == {tracks[0]['pid']}"
+
+  record -q --no-finalize -o s-$source --run-states $source "$program" switches 100000 2
+  expect_eq "exit code of switches" $code 0
+  is_true s-$source "len(tracks) == 5 and all(x['end'] for x in tracks)"
+done
+if [ $sources != sweeps ] 2>/dev/null || [ "$sources" != sweeps ]; then
+  # Each round is two waits at least, or the other side was faster; what is missing was counted.
+  is_true s-switches "int(facts['observer_lost']) == run['lost']"
+  is_true s-switches "run['events'] > 1000"
+fi
+
+# Nothing leaks: the recorder of threads and processes that come and go has no more descriptors in the end than with one.
+descriptors() { find /proc/$recorder/fd -mindepth 1 2>/dev/null | wc -l; }
+for source in $sources; do
+  rm -f ready
+  "$VARVE" record -q --no-finalize -o c-$source --run-states $source sh -c \
+    "sleep 1; '$program' threads 300 200; '$program' processes 100 200; touch ready; while [ -e ready ]; do sleep 0.1; done" >out 2>err &
+  recorder=$!
+  wait_for test -e c-$source/observer
+  before=$(descriptors)
+  wait_for test -e ready
+  sleep 1
+  after=$(descriptors)
+  rm ready
+  wait $recorder || fail "recording of threads that come and go"
+  [ "$after" -le $((before + 8)) ] || fail "$source: $before descriptors at first, $after after 300 threads and 100 processes"
+  is_true c-$source "len(tracks) > 300"
+done
+
+# Few descriptors: what cannot be kept open is opened again and again.
+run bash -c 'ulimit -n 320; exec "$@"' - "$VARVE" record -q --no-finalize -o few --run-states sweeps "$program" threads 200 500
+expect_eq "exit code with few descriptors" $code 0
+is_true few "len(tracks) == 201 and all(x['end'] for x in tracks)"
+is_true few "abs(sum(x['running'] for x in tracks) - $(truth cpu_ns)) < 0.1 * $(truth cpu_ns) + 50e6"
