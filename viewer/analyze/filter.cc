@@ -5,6 +5,8 @@
 
 #include <re2/re2.h>
 
+#include "viewer/analyze/concurrency.h"
+
 namespace varve::analyze {
 namespace {
 
@@ -15,13 +17,7 @@ std::string_view file_name(std::string_view path) {
 
 std::vector<bool> threads_that_pass(const load::Profile& profile, const Filter& filter) {
   std::vector<bool> pass(profile.threads.size());
-  for (size_t i = 0; i < pass.size(); ++i) {
-    const load::Thread& thread = profile.threads[i];
-    const load::Process& process = profile.processes[thread.process.index()];
-    pass[i] = filter.thread.matches(thread.tid, thread.name) &&
-              (filter.process.matches(process.pid, file_name(process.exe)) ||
-               filter.process.matches(process.pid, program_name(process)));
-  }
+  for (uint32_t i = 0; i < pass.size(); ++i) pass[i] = thread_passes(profile, {i}, filter);
   return pass;
 }
 
@@ -106,10 +102,24 @@ std::string_view program_name(const load::Process& process) {
   return started_by.empty() || title ? file_name(process.exe) : started_by;
 }
 
-Selection select(const load::Profile& profile, const symbol::SymbolTable& symbols, const Filter& filter) {
+bool thread_passes(const load::Profile& profile, ThreadId id, const Filter& filter) {
+  const load::Thread& thread = profile.threads[id.index()];
+  return filter.thread.matches(thread.tid, thread.name) && process_passes(profile, thread.process, filter);
+}
+
+bool process_passes(const load::Profile& profile, ProcessId id, const Filter& filter) {
+  const load::Process& process = profile.processes[id.index()];
+  return filter.process.matches(process.pid, file_name(process.exe)) ||
+         filter.process.matches(process.pid, program_name(process));
+}
+
+Selection select(const load::Profile& profile, const symbol::SymbolTable& symbols, const Filter& filter,
+                 const Concurrency& concurrency) {
+  const bool banded = concurrency.known();
+  const size_t width = banded ? kBandedMetricCount : kMetricCount;
   Selection selection;
-  selection.by_path = MetricTable(profile.paths.size());
-  selection.by_thread = MetricTable(profile.threads.size() + 1);
+  selection.by_path = MetricTable(profile.paths.size(), width);
+  selection.by_thread = MetricTable(profile.threads.size() + 1, width);
   const bool any = !filter.given();
   const std::vector<bool> thread_passes = threads_that_pass(profile, filter);
   const std::vector<bool> path_passes = any ? std::vector<bool>() : paths_that_pass(profile, symbols, filter);
@@ -118,25 +128,26 @@ Selection select(const load::Profile& profile, const symbol::SymbolTable& symbol
   const uint64_t start = profile.session.start_time.count;
 
   const load::Samples& samples = profile.samples;
-  uint64_t kept[kMetricCount] = {}, out[kMetricCount] = {};
+  selection.kept.resize(width);
+  selection.filtered_out.resize(width);
   for (size_t i = 0; i < samples.size(); ++i) {
     const ThreadId thread = samples.thread[i];
     const PathId path = samples.path[i];
-    const uint64_t numbers[kMetricCount] = {samples.weight_ns[i], samples.ticks[i]};
+    uint64_t row[kBandedMetricCount] = {samples.weight_ns[i], samples.ticks[i]};
+    const std::span<uint64_t> numbers(row, width);
+    if (banded) concurrency.add_band(i, samples.weight_ns[i], numbers);
     bool pass = any || (path_passes[path.index()] &&
                         (thread.valid() ? bool(thread_passes[thread.index()]) : threadless_passes));
     if (pass && timed) {
       const uint64_t time = samples.time_ns[i] > start ? samples.time_ns[i] - start : 0;
       pass = time >= filter.from.count && time < filter.to.count;
     }
-    uint64_t* total = pass ? kept : out;
-    for (size_t k = 0; k < kMetricCount; ++k) total[k] += numbers[k];
+    std::vector<uint64_t>& total = pass ? selection.kept : selection.filtered_out;
+    for (size_t k = 0; k < width; ++k) total[k] += numbers[k];
     if (!pass) continue;
     selection.by_path.add(path.index(), numbers);
     selection.by_thread.add(thread.valid() ? thread.index() : profile.threads.size(), numbers);
   }
-  selection.kept.assign(kept, kept + kMetricCount);
-  selection.filtered_out.assign(out, out + kMetricCount);
   return selection;
 }
 

@@ -58,7 +58,16 @@ struct Selection {
   std::vector<uint64_t> filtered_out;  // kept + filtered_out = all of the profile
 };
 
-Selection select(const load::Profile& profile, const symbol::SymbolTable& symbols, const Filter& filter);
+struct Concurrency;
+
+/// With bands where `concurrency` is known.
+Selection select(const load::Profile& profile, const symbol::SymbolTable& symbols, const Filter& filter,
+                 const Concurrency& concurrency);
+
+/// Whether a thread passes Filter::thread and Filter::process.
+bool thread_passes(const load::Profile& profile, ThreadId thread, const Filter& filter);
+/// Whether a process passes Filter::process.
+bool process_passes(const load::Profile& profile, ProcessId process, const Filter& filter);
 
 /// What the user typed to start the program: its argv[0] without folders and without a login shell's minus.
 /// Its file is called otherwise where a link led to it (as, which is x86_64-linux-gnu-as). Where argv[0] is

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// MetricTable: some numbers a row, all of which add up. CPU time and samples today; a metric more (a band, a
-// wait) is a column more, and no analysis changes. Context: viewer.
+// MetricTable: some numbers a row, all of which add up. A metric more (a wait, say) is a column
+// more, and no analysis changes. Context: viewer.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,18 @@
 
 namespace varve::analyze {
 
-/// Columns that every table has, in this order. Times in nanoseconds.
-enum Metric : size_t { kCpu = 0, kSamples = 1, kMetricCount = 2 };
+/// Columns in their order; times in nanoseconds. Every table has the first two. Where run states are known
+/// the CPU time is there once more, by the band of its moment; what has no band is in none of those.
+enum Metric : size_t {
+  kCpu = 0,
+  kSamples = 1,
+  kMetricCount = 2,
+  kPoor = 2,
+  kOk = 3,
+  kIdeal = 4,
+  kOver = 5,
+  kBandedMetricCount = 6,
+};
 
 class MetricTable {
  public:

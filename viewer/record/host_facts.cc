@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <set>
 
 #include "common/session_keys.h"
 
@@ -56,6 +57,22 @@ std::string affinity_list() {
     first = last;
   }
   return list;
+}
+
+/// Physical cores among the processors that this process may run on; 0 where the kernel does not say.
+size_t count_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 0;
+  std::set<std::pair<std::string, std::string>> cores;
+  for (int number = 0; number < CPU_SETSIZE; ++number) {
+    if (!CPU_ISSET(number, &set)) continue;
+    std::string folder = fmt::format("/sys/devices/system/cpu/cpu{}/topology/", number);
+    std::string core = small_file(folder + "core_id");
+    if (core.empty()) return 0;
+    cores.emplace(small_file(folder + "physical_package_id"), core);
+  }
+  return cores.size();
 }
 
 std::string cpu_model() {
@@ -167,6 +184,7 @@ std::vector<std::pair<std::string, std::string>> host_facts() {
   add(keys::kCpuModel, cpu_model());
   add(keys::kProcessors, fmt::format("{}", sysconf(_SC_NPROCESSORS_ONLN)));
   add(keys::kAffinity, affinity_list());
+  if (size_t cores = count_cores()) add(keys::kCores, fmt::format("{}", cores));
   add(keys::kCgroupCpuMax, cgroup_cpu_max("").value_or(""));
   add(keys::kUser, fmt::format("{}", geteuid()));
   return facts;

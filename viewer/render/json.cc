@@ -20,16 +20,21 @@ ordered_json value_of(const view::Cell& cell, view::Unit unit) {
   return nullptr;
 }
 
-ordered_json rows_of(const view::Table& table) {
-  ordered_json rows = ordered_json::array();
-  for (size_t i = 0; i < table.rows.size(); ++i) {
-    ordered_json row = ordered_json::object();
-    for (size_t j = 0; j < table.columns.size(); ++j) {
-      const view::Column& column = table.columns[j];
-      if (!column.id.empty()) row[column.id] = value_of(table.row(i)[j], column.unit);
-    }
-    rows.push_back(std::move(row));
+ordered_json row_of(const view::Table& table, size_t i) {
+  ordered_json row = ordered_json::object();
+  for (size_t j = 0; j < table.columns.size(); ++j) {
+    const view::Column& column = table.columns[j];
+    if (!column.id.empty()) row[column.id] = value_of(table.row(i)[j], column.unit);
   }
+  return row;
+}
+
+ordered_json table_of(const view::Table& table) {
+  if (table.json == view::TableShape::kObject) return row_of(table, 0);
+  ordered_json rows = ordered_json::array();
+  const bool list = table.json == view::TableShape::kList;
+  for (size_t i = 0; i < table.rows.size(); ++i)
+    rows.push_back(list ? value_of(table.row(i)[0], table.columns[0].unit) : row_of(table, i));
   return rows;
 }
 
@@ -41,7 +46,7 @@ std::string json(const view::View& view) {
     if (!fact.id.empty()) out[fact.id] = value_of(fact.value, fact.unit);
   }
   for (const view::Table& table : view.tables) {
-    if (!table.id.empty()) out[table.id] = rows_of(table);
+    if (!table.id.empty()) out[table.id] = table_of(table);
   }
   const analyze::Ledger& ledger = view.ledger;
   out["ledger"] = {{"cpu_ns", ledger.cpu.count},           {"sampled_ns", ledger.sampled.count},

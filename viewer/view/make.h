@@ -16,6 +16,9 @@ Made make_threads(const Source& source, const Request& request, analyze::Selecti
 Made make_processes(const Source& source, const Request& request, analyze::Selection selection);
 Made make_modules(const Source& source, const Request& request, analyze::Selection selection);
 Made make_lines(const Source& source, const Request& request, analyze::Selection selection);
+Made make_concurrency(const Source& source, const Request& request, analyze::Selection selection);
+Made make_tlp(const Source& source, const Request& request, analyze::Selection selection);
+Made make_timeline(const Source& source, const Request& request, analyze::Selection selection);
 Made make_quality(const Source& source, const Request& request, analyze::Selection selection);
 
 }  // namespace varve::view

@@ -22,6 +22,11 @@ std::span<const Kind> kinds() {
       {"processes", "CPU time by process", false, make_processes},
       {"modules", "CPU time by program file and library", false, make_modules},
       {"lines", "CPU time by source line", false, make_lines},
+      {"concurrency", "how long how many threads ran together, and the bands of that", false,
+       make_concurrency},
+      {"tlp", "thread level parallelism of the run and of each process", false, make_tlp},
+      {"timeline", "what each thread did over time: ran, was ready, or waited and for what", false,
+       make_timeline},
       {"quality", "whole and broken stacks, missing names, losses, and what to do about them", false,
        make_quality},
   };
@@ -36,10 +41,13 @@ const Kind* find_kind(std::string_view name) {
 }
 
 Made make(const Kind& kind, const Source& source, const Request& request) {
-  analyze::Selection selection = analyze::select(source.profile, source.symbols, request.filter);
+  const analyze::Concurrency concurrency =
+      analyze::concurrency(source.profile, request.filter, request.bands);
+  const Source observed{source.profile, source.symbols, &concurrency};
+  analyze::Selection selection = analyze::select(source.profile, source.symbols, request.filter, concurrency);
   const analyze::Ledger ledger = analyze::ledger(source.profile, selection);
   const bool nothing_left = selection.kept[analyze::kCpu] == 0 && selection.filtered_out[analyze::kCpu] != 0;
-  Made made = kind.make(source, request, std::move(selection));
+  Made made = kind.make(observed, request, std::move(selection));
   if (!made) return made;
   made->name = kind.name;
   made->ledger = ledger;

@@ -7,6 +7,7 @@
 #include <string>
 #include <tl/expected.hpp>
 
+#include "viewer/analyze/concurrency.h"
 #include "viewer/analyze/filter.h"
 #include "viewer/view/view.h"
 
@@ -22,6 +23,8 @@ struct Request {
   bool fold_recursion = false;  // in trees: straight recursion as one row, "f (x12)"
   std::string function;         // callers: its name or a regular expression
   analyze::Pattern function_pattern;
+  analyze::BandOptions bands;
+  size_t slices = 100;  // of a timeline
   std::string function_trouble;  // why `function` is no regular expression: "is not ..."; empty if it is one
   std::string profile_words;     // the profile as typed, quoted for a shell; goes into commands to type next
   bool still_recording = false;  // its recorder lives
@@ -31,6 +34,7 @@ struct Request {
 struct Source {
   const load::Profile& profile;
   const symbol::SymbolTable& symbols;
+  const analyze::Concurrency* concurrency = nullptr;  // there once make() calls the maker of a view
 };
 
 using Made = tl::expected<View, std::string>;

@@ -5,6 +5,7 @@
 // two. Context: viewer.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <span>
@@ -13,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include "viewer/analyze/bands.h"
 #include "viewer/analyze/ledger.h"
 
 namespace varve::view {
@@ -25,11 +27,21 @@ enum class Unit : uint8_t {
   kCount,
   kNumber,  // a pid, a line, a depth: never grouped, never scaled
   kBytes,
-  kFlag,  // 0 or 1
+  kFlag,   // 0 or 1
+  kRatio,  // a number with digits behind the point, such as a TLP
+  kBar,    // a Bar
+  kStrip,  // text, one letter for each slice of time
 };
 
-/// Nothing, a whole number in the column's unit, a share, or text.
-using Cell = std::variant<std::monostate, uint64_t, double, std::string_view>;
+/// A stacked bar: shares of its full length, one after the other, by analyze::Band. What is missing to 1
+/// stays empty.
+struct Bar {
+  std::array<double, analyze::kBands> parts{};
+  bool operator==(const Bar&) const = default;
+};
+
+/// Nothing, a whole number in the column's unit, a share or ratio, text, or a bar.
+using Cell = std::variant<std::monostate, uint64_t, double, std::string_view, Bar>;
 
 struct Column {
   std::string id;     // in CSV and JSON, part of the interface; empty: only in text
@@ -53,6 +65,10 @@ struct Row {
   bool hot = false;  // on the path of largest children
 };
 
+/// How a table stands in JSON: as an array of objects, as one object (its only row), or as an array of the
+/// values of its only column.
+enum class TableShape : uint8_t { kRows, kObject, kList };
+
 struct Table {
   std::string id;     // key in JSON
   std::string title;  // above it in text; may be empty
@@ -61,6 +77,7 @@ struct Table {
   std::vector<Row> rows;
   std::vector<Cell> cells;    // row after row
   bool narrow_names = false;  // short forms in text of any width
+  TableShape json = TableShape::kRows;
 
   std::span<const Cell> row(size_t index) const {
     return {cells.data() + index * columns.size(), columns.size()};

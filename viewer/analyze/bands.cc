@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+// See bands.h.
+// Context: viewer.
+#include "viewer/analyze/bands.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <string_view>
+
+#include "common/session_keys.h"
+
+namespace varve::analyze {
+namespace {
+
+std::string_view text_of(const load::Session& session, std::string_view key) {
+  std::string_view found;
+  for (const auto& [name, value] : session.texts)
+    if (name == key) found = value;
+  return found;
+}
+
+/// Starts and ends of threads are told by two clocks' readings; so far from the observed time its first or
+/// last level still counts.
+constexpr uint64_t kNearNs = 50'000'000;
+
+uint64_t number_of(std::string_view text) {
+  uint64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+/// The number before `separator`, which is taken off `text` with it.
+uint64_t take_number(std::string_view& text, char separator) {
+  size_t at = std::min(text.find(separator), text.size());
+  uint64_t number = number_of(text.substr(0, at));
+  text.remove_prefix(std::min(at + 1, text.size()));
+  return number;
+}
+
+/// Processors of "0-3,8". 0 where it says nothing.
+uint64_t count_list(std::string_view list) {
+  constexpr uint64_t kMost = 1 << 20;
+  uint64_t count = 0;
+  while (!list.empty()) {
+    std::string_view part = list.substr(0, list.find(','));
+    list.remove_prefix(std::min(part.size() + 1, list.size()));
+    bool range = part.find('-') != std::string_view::npos;
+    uint64_t first = take_number(part, '-');
+    uint64_t last = range ? number_of(part) : first;
+    if (last >= first && last < kMost) count += last - first + 1;
+  }
+  return std::min(count, kMost);
+}
+
+}  // namespace
+
+LevelClass class_of(uint64_t level, uint64_t processors) {
+  if (level == 0) return LevelClass::kIdle;
+  if (level > processors) return LevelClass::kOversubscribed;
+  if (level == processors) return LevelClass::kParallel;
+  return level == 1 ? LevelClass::kSerial : LevelClass::kUndersubscribed;
+}
+
+Band BandRule::of(double level) const {
+  if (level < 0.5) return Band::kIdle;
+  double percent = 100 * level / target;
+  // Thresholds are whole percents in the field's tables: 85 ends Ok, and 85.3 still is Ok.
+  percent = std::floor(percent + 1e-9);
+  if (percent <= thresholds[0]) return Band::kPoor;
+  if (percent <= thresholds[1]) return Band::kOk;
+  return percent <= thresholds[2] || scale == Scale::kUtilization ? Band::kIdeal : Band::kOver;
+}
+
+Machine machine_of(const load::Session& session) {
+  Machine machine;
+  machine.processors = std::max<uint64_t>(session.processors, 1);
+  uint64_t allowed = count_list(text_of(session, session_key::kAffinity));
+  machine.usable = double(allowed ? allowed : machine.processors);
+  uint64_t cores = number_of(text_of(session, session_key::kCores));
+  machine.cores = cores ? std::min(double(cores), machine.usable) : machine.usable;
+  std::string_view limit = text_of(session, session_key::kCgroupCpuMax);
+  double quota = double(take_number(limit, ' ')), period = double(take_number(limit, ' '));
+  if (quota > 0 && period > 0) {
+    machine.usable = std::min(machine.usable, quota / period);
+    machine.cores = std::min(machine.cores, quota / period);
+  }
+  return machine;
+}
+
+double default_target(const Machine& machine, Scale scale) {
+  return scale == Scale::kConcurrency ? machine.cores : machine.usable;
+}
+
+std::array<uint64_t, kBands> time_by_band(const Levels& levels, const BandRule& rule) {
+  std::array<uint64_t, kBands> time{};
+  std::vector<uint64_t> by_level = time_by_level(levels, rule.count());
+  for (size_t level = 0; level < by_level.size(); ++level)
+    time[size_t(rule.of(double(level)))] += by_level[level];
+  return time;
+}
+
+std::vector<Band> band_of_samples(const load::Profile& profile, const Levels& levels, const BandRule& rule) {
+  const load::Samples& samples = profile.samples;
+  std::vector<Band> bands(samples.size(), Band::kUnknown);
+  if (!levels.known()) return bands;
+  std::vector<Band> of_row;
+  for (const Level& level : levels.rows())
+    of_row.push_back(
+        rule.of(std::max(1.0, std::round(double(level.*rule.count()) / load::RunEvent::kWhole))));
+  // Samples of a thread follow each other in time, so the search begins where the last one ended.
+  size_t row = 0;
+  const auto& rows = levels.rows();
+  for (size_t i = 0; i < samples.size(); ++i) {
+    uint64_t time = samples.time_ns[i];
+    const TimeRange& range = levels.range();
+    if (!samples.thread[i].valid() || time + kNearNs < range.begin || time > range.end + kNearNs) continue;
+    time = std::clamp(time, range.begin, range.end - 1);
+    bool forward = rows[row].time_ns <= time;
+    auto first = forward ? rows.begin() + ptrdiff_t(row) : rows.begin();
+    size_t near = std::min<size_t>(row + 64, rows.size());
+    auto last = forward && near < rows.size() && rows[near].time_ns > time ? rows.begin() + ptrdiff_t(near)
+                                                                           : rows.end();
+    row = size_t(std::upper_bound(first, last, time,
+                                  [](uint64_t at, const Level& level) { return at < level.time_ns; }) -
+                 rows.begin()) -
+          1;
+    bands[i] = of_row[row];
+  }
+  return bands;
+}
+
+}  // namespace varve::analyze

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// See concurrency.h.
+// Context: viewer.
+#include "viewer/analyze/concurrency.h"
+
+namespace varve::analyze {
+namespace {
+
+uint64_t saturating_add(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
+
+/// Which tracks belong to processes that pass.
+std::vector<bool> tracks_that_pass(const load::Profile& profile, const Filter& filter) {
+  std::vector<bool> pass(profile.run_states.tracks.size(), !filter.process.given());
+  if (!filter.process.given()) return pass;
+  for (const load::Thread& thread : profile.threads)
+    if (thread.track.valid() && process_passes(profile, thread.process, filter))
+      pass[thread.track.index()] = true;
+  return pass;
+}
+
+}  // namespace
+
+TimeRange time_range(const load::Profile& profile, const Filter& filter) {
+  const load::Session& session = profile.session;
+  uint64_t start = session.start_time.count;
+  TimeRange run{start, session.elapsed.count ? saturating_add(start, session.elapsed.count) : UINT64_MAX};
+  return run.within({saturating_add(start, filter.from.count), saturating_add(start, filter.to.count)});
+}
+
+Concurrency concurrency(const load::Profile& profile, const Filter& filter, const BandOptions& options) {
+  Concurrency result;
+  result.machine = machine_of(profile.session);
+  result.rule = {options.scale, options.target.value_or(default_target(result.machine, options.scale)),
+                 options.thresholds};
+  if (!profile.run_states.known()) return result;
+  const std::vector<bool> pass = tracks_that_pass(profile, filter);
+  result.levels = Levels(profile.run_states, time_range(profile, filter),
+                         [&](TrackId track) { return bool(pass[track.index()]); });
+  if (result.known()) result.of_sample = band_of_samples(profile, result.levels, result.rule);
+  return result;
+}
+
+}  // namespace varve::analyze

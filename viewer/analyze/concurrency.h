@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Concurrency: the levels of a run, or of the processes that a filter leaves, with the rule that judges them
+// and the band of every sample. What the views need, made once a report. Context: viewer.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "viewer/analyze/bands.h"
+#include "viewer/analyze/filter.h"
+
+namespace varve::analyze {
+
+/// What the reader of a profile may choose.
+struct BandOptions {
+  Scale scale = Scale::kConcurrency;
+  std::optional<double> target;  // threads; else default_target()
+  std::array<double, 3> thresholds = BandRule().thresholds;
+};
+
+struct Concurrency {
+  Machine machine;
+  BandRule rule;
+  Levels levels;                // of the processes that pass, in the time that passes
+  std::vector<Band> of_sample;  // a row each of Profile::samples; empty where nothing was observed
+
+  bool known() const { return levels.known(); }
+  /// Adds the weight of a sample to the column of its band. `numbers` has kBandedMetricCount columns.
+  void add_band(size_t sample, uint64_t weight_ns, std::span<uint64_t> numbers) const {
+    if (of_sample[sample] != Band::kUnknown)
+      numbers[kPoor + size_t(of_sample[sample]) - size_t(Band::kPoor)] = weight_ns;
+  }
+};
+
+/// The filter's processes and time choose what counts as a level; its threads, modules and functions do not:
+/// a thread's band is how busy the others were, too.
+Concurrency concurrency(const load::Profile& profile, const Filter& filter, const BandOptions& options);
+
+/// The time of the run that passes the filter.
+TimeRange time_range(const load::Profile& profile, const Filter& filter);
+
+}  // namespace varve::analyze

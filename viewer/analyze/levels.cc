@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// One pass over the events in the order of time, with the present state of every thread.
+// Context: viewer.
+#include "viewer/analyze/levels.h"
+
+#include <unordered_map>
+
+namespace varve::analyze {
+
+using load::RunEvent;
+
+Levels::Levels(const load::RunStates& states, TimeRange range, const PassTrack& pass)
+    : range_(TimeRange{states.begin.count, states.end.count}.within(range)) {
+  if (!states.known() || range_.length() == 0) return;
+  struct Present {
+    uint16_t running = 0, ready = 0;
+  };
+  std::vector<Present> present(states.tracks.size());
+  std::vector<bool> counts(states.tracks.size());
+  for (uint32_t i = 0; i < counts.size(); ++i) counts[i] = pass({i});
+  rows_.push_back({range_.begin, 0, 0});
+  uint64_t running = 0, active = 0;
+  for (const RunEvent& event : states.events) {
+    if (event.time_ns >= range_.end) break;
+    if (!counts[event.track.index()]) continue;
+    Present& now = present[event.track.index()];
+    running += uint64_t(event.running) - now.running;  // modulo 2^64, and back
+    active += uint64_t(event.active()) - now.running - now.ready;
+    now = {event.running, event.ready};
+    Level& row = rows_.back();
+    if (event.time_ns <= row.time_ns)
+      row.running = running, row.active = active;
+    else if (row.running != running || row.active != active)
+      rows_.push_back({event.time_ns, running, active});
+  }
+}
+
+std::vector<uint64_t> time_by_level(const Levels& levels, uint64_t Level::*count) {
+  std::vector<uint64_t> time(1);
+  for (size_t i = 0; i < levels.rows().size(); ++i) {
+    const Level& row = levels.rows()[i];
+    uint64_t length = levels.end_of(i) - row.time_ns;
+    size_t below = row.*count / RunEvent::kWhole;
+    uint64_t above_part = part_of(length, uint32_t(row.*count % RunEvent::kWhole));
+    if (time.size() < below + 2) time.resize(below + 2);
+    time[below] += length - above_part;
+    time[below + 1] += above_part;
+  }
+  while (time.size() > 1 && time.back() == 0) time.pop_back();
+  return time;
+}
+
+namespace {
+
+/// Pairs among numbers that are added and taken away: (sum^2 - sum of squares) / 2, each in threads.
+class Pairs {
+ public:
+  void change(double from, double to) {
+    sum_ += to - from;
+    squares_ += to * to - from * from;
+  }
+  double count() const { return (sum_ * sum_ - squares_) / 2; }
+
+ private:
+  double sum_ = 0, squares_ = 0;
+};
+
+}  // namespace
+
+PairShares pair_shares(const load::RunStates& states, TimeRange range) {
+  Pairs all;
+  std::unordered_map<int32_t, Pairs> by_pid;
+  std::vector<double> present(states.tracks.size());
+  double within = 0, pairs_within = 0, total = 0;
+  uint64_t since = range.begin;
+  auto pass_time = [&](uint64_t until) {
+    until = std::clamp(until, range.begin, range.end);
+    double length = until > since ? double(until - since) : 0;
+    within += pairs_within * length;
+    total += all.count() * length;
+    since = std::max(since, until);
+  };
+  for (const RunEvent& event : states.events) {
+    pass_time(event.time_ns);
+    double& now = present[event.track.index()];
+    double next = double(event.running) / RunEvent::kWhole;
+    if (next == now) continue;
+    Pairs& process = by_pid[states.tracks[event.track.index()].pid];
+    pairs_within -= process.count();
+    process.change(now, next);
+    pairs_within += process.count();
+    all.change(now, next);
+    now = next;
+  }
+  pass_time(states.end.count);
+  if (total < 1) return {};
+  return {within / total, 1 - within / total};
+}
+
+}  // namespace varve::analyze

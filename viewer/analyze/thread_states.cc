@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// See thread_states.h. A track may be several threads of a profile, one after the other: an exec begins a new
+// image.
+// Context: viewer.
+#include "viewer/analyze/thread_states.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "viewer/analyze/track_threads.h"
+
+namespace varve::analyze {
+namespace {
+
+using load::RunEvent;
+
+void add_quanta(ThreadStates& states, const RunEvent& event, uint16_t& last_processor) {
+  if (event.quanta == 0) return;
+  states.quanta += event.quanta;
+  if (last_processor != RunEvent::kNoProcessor) {
+    // Of several quanta in one sweep only the last one's processor is known.
+    ++states.compared;
+    states.same_processor += event.processor == last_processor;
+  }
+  last_processor = event.processor;
+  auto at = std::ranges::lower_bound(states.processors, event.processor);
+  if (at == states.processors.end() || *at != event.processor) states.processors.insert(at, event.processor);
+}
+
+void add_time(ThreadStates& states, const RunEvent& event, uint64_t length) {
+  uint64_t running = part_of(length, event.running);
+  uint64_t ready = std::min(part_of(length, event.ready), length - running);
+  states.running_ns += running;
+  states.ready_ns += ready;
+  states.wait_ns[size_t(event.wait)] += length - running - ready;
+}
+
+}  // namespace
+
+uint64_t ThreadStates::waiting_ns() const {
+  return std::accumulate(wait_ns.begin(), wait_ns.end(), uint64_t{0});
+}
+
+std::vector<ThreadStates> thread_states(const load::Profile& profile, TimeRange range) {
+  const load::RunStates& run = profile.run_states;
+  std::vector<ThreadStates> all(profile.threads.size());
+  TrackThreads threads(profile);
+  std::vector<uint16_t> last_processor(run.tracks.size(), RunEvent::kNoProcessor);
+  for (size_t i = 0; i < all.size(); ++i) all[i].known = profile.threads[i].track.valid();
+  for_each_stretch(run, [&](const RunEvent& event, TimeRange stretch) {
+    bool begins = true;
+    for (const TrackThreads::Part& part : threads.of(event.track)) {
+      TimeRange shared = stretch.within(part.range).within(range);
+      if (shared.length() == 0) continue;
+      ThreadStates& states = all[part.thread.index()];
+      add_time(states, event, shared.length());
+      if (begins) add_quanta(states, event, last_processor[event.track.index()]);
+      // The counts of the kernel are of the whole track; where images share it, they are counted here.
+      if (begins && run.source == load::RunStates::Source::kSwitches && shared.begin == stretch.begin) {
+        states.switches_known = true;
+        if (event.running == 0 && event.time_ns > run.tracks[event.track.index()].start.count)
+          ++(event.ready ? states.involuntary : states.voluntary);
+      }
+      begins = false;
+    }
+  });
+  for (uint32_t i = 0; i < run.tracks.size(); ++i) {
+    const load::Track& track = run.tracks[i];
+    auto parts = threads.of({i});
+    if (parts.size() != 1 || track.voluntary_switches == format::kUnknownCount) continue;
+    ThreadStates& states = all[parts.front().thread.index()];
+    if (states.switches_known) continue;
+    states.switches_known = true;
+    states.voluntary = track.voluntary_switches;
+    states.involuntary = track.involuntary_switches;
+  }
+  return all;
+}
+
+}  // namespace varve::analyze

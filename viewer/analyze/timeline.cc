@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// See timeline.h.
+// Context: viewer.
+#include "viewer/analyze/timeline.h"
+
+#include <array>
+#include <unordered_map>
+
+#include "viewer/analyze/track_threads.h"
+
+namespace varve::analyze {
+namespace {
+
+using load::RunEvent;
+
+/// Time of a slice by what was done in it: running, ready, then the kinds of waits.
+constexpr size_t kRun = 0, kReady = 1, kFirstWait = 2;
+using Parts = std::array<uint64_t, kFirstWait + size_t(WaitKind::kCount)>;
+
+SliceState most_of(const Parts& parts) {
+  size_t most = size_t(std::ranges::max_element(parts) - parts.begin());
+  if (parts[most] == 0) return {};
+  if (most == kRun) return {RunState::kRunning, WaitKind::kOther};
+  if (most == kReady) return {RunState::kReady, WaitKind::kOther};
+  return {RunState::kBlocked, WaitKind(most - kFirstWait)};
+}
+
+/// Calls use(slice, part) for each slice that `range` touches.
+template <typename Use>
+void for_each_slice(const Timeline& line, TimeRange range, Use use) {
+  range = range.within(line.range);
+  if (range.length() == 0) return;
+  // Slices are not shorter than this, so the guess is none too early.
+  uint64_t shortest = std::max<uint64_t>(line.range.length() / line.slices, 1);
+  size_t slice = std::min(size_t((range.begin - line.range.begin) / shortest), line.slices - 1);
+  while (line.begin_of(slice) > range.begin) --slice;
+  for (; slice < line.slices && line.begin_of(slice) < range.end; ++slice) {
+    TimeRange part = range.within({line.begin_of(slice), line.begin_of(slice + 1)});
+    if (part.length()) use(slice, part);
+  }
+}
+
+void add_levels(Timeline& line, const Levels& levels) {
+  line.running.assign(line.slices, 0);
+  line.active.assign(line.slices, 0);
+  for (size_t i = 0; i < levels.rows().size(); ++i) {
+    const Level& level = levels.rows()[i];
+    for_each_slice(line, {level.time_ns, levels.end_of(i)}, [&](size_t slice, TimeRange part) {
+      double whole = double(line.begin_of(slice + 1) - line.begin_of(slice)) * RunEvent::kWhole;
+      line.running[slice] += double(level.running) * double(part.length()) / whole;
+      line.active[slice] += double(level.active) * double(part.length()) / whole;
+    });
+  }
+}
+
+}  // namespace
+
+uint64_t Timeline::begin_of(size_t slice) const {
+  return range.begin + scaled(range.length(), slice, slices);
+}
+
+Timeline timeline(const load::Profile& profile, const Levels& levels, TimeRange range, size_t slices,
+                  std::vector<ThreadId> threads) {
+  Timeline line;
+  line.range = range.within(levels.range());
+  line.slices = line.range.length() ? slices : 0;
+  line.threads = std::move(threads);
+  if (line.slices == 0) return line;
+  add_levels(line, levels);
+  std::unordered_map<uint32_t, size_t> row_of;
+  for (size_t i = 0; i < line.threads.size(); ++i) row_of[line.threads[i].value] = i;
+  std::vector<Parts> parts(line.threads.size() * line.slices);
+  TrackThreads track_threads(profile);
+  for_each_stretch(profile.run_states, [&](const RunEvent& event, TimeRange stretch) {
+    for (const TrackThreads::Part& of : track_threads.of(event.track)) {
+      auto row = row_of.find(of.thread.value);
+      if (row == row_of.end()) continue;
+      for_each_slice(line, stretch.within(of.range), [&](size_t slice, TimeRange part) {
+        Parts& sums = parts[row->second * line.slices + slice];
+        uint64_t running = part_of(part.length(), event.running);
+        uint64_t ready = std::min(part_of(part.length(), event.ready), part.length() - running);
+        sums[kRun] += running;
+        sums[kReady] += ready;
+        sums[kFirstWait + size_t(event.wait)] += part.length() - running - ready;
+      });
+    }
+  });
+  line.states.reserve(parts.size());
+  for (const Parts& sums : parts) line.states.push_back(most_of(sums));
+  return line;
+}
+
+}  // namespace varve::analyze

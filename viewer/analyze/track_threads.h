@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// From the observer's threads to those of the profile: which load::Thread a track was at what time.
+// Context: viewer.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "viewer/analyze/stretches.h"
+#include "viewer/load/profile.h"
+
+namespace varve::analyze {
+
+class TrackThreads {
+ public:
+  struct Part {
+    TrackId track;
+    ThreadId thread;
+    TimeRange range;
+  };
+
+  explicit TrackThreads(const load::Profile& profile) {
+    for (uint32_t i = 0; i < profile.threads.size(); ++i) {
+      const load::Thread& thread = profile.threads[i];
+      uint64_t end = thread.end_time.count ? thread.end_time.count : UINT64_MAX;
+      if (thread.track.valid()) parts_.push_back({thread.track, {i}, {thread.start_time.count, end}});
+    }
+    std::ranges::stable_sort(parts_, {},
+                             [](const Part& part) { return std::pair(part.track, part.range.begin); });
+    // No moment of a track belongs to two threads.
+    for (size_t i = 1; i < parts_.size(); ++i)
+      if (parts_[i].track == parts_[i - 1].track)
+        parts_[i - 1].range.end = std::min(parts_[i - 1].range.end, parts_[i].range.begin);
+  }
+
+  /// In the order of time.
+  std::span<const Part> of(TrackId track) const {
+    auto [first, last] = std::ranges::equal_range(parts_, track, {}, &Part::track);
+    return {first, last};
+  }
+
+ private:
+  std::vector<Part> parts_;
+};
+
+}  // namespace varve::analyze

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// See band_words.h.
+// Context: viewer.
+#include "viewer/view/band_words.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+
+#include "common/session_keys.h"
+
+namespace varve::view {
+namespace {
+
+using analyze::SliceState;
+
+struct Letter {
+  char letter;
+  SliceState state;
+  const char* meaning;
+};
+constexpr Letter kLetters[] = {
+    {'R', {RunState::kRunning, WaitKind::kOther}, "running"},
+    {'r', {RunState::kReady, WaitKind::kOther}, "ready"},
+    {'L', {RunState::kBlocked, WaitKind::kLock}, "lock"},
+    {'C', {RunState::kBlocked, WaitKind::kCondition}, "condition"},
+    {'I', {RunState::kBlocked, WaitKind::kIo}, "I/O"},
+    {'S', {RunState::kBlocked, WaitKind::kSleep}, "sleep"},
+    {'J', {RunState::kBlocked, WaitKind::kJoin}, "join"},
+    {'-', {RunState::kBlocked, WaitKind::kOther}, "other wait"},
+    {' ', {RunState::kExited, WaitKind::kOther}, ""},
+};
+
+std::string_view text_of(const load::Session& session, std::string_view key) {
+  std::string_view found;
+  for (const auto& [name, value] : session.texts)
+    if (name == key) found = value;
+  return found;
+}
+
+}  // namespace
+
+std::string_view band_name(analyze::Band band) {
+  static constexpr std::array kNames = {"Idle", "Poor", "Ok", "Ideal", "Over", "unknown"};
+  return kNames[size_t(band)];
+}
+
+std::string_view class_name(analyze::LevelClass level_class) {
+  static constexpr std::array kNames = {"Idle", "Serial", "Undersubscribed", "Parallel", "Oversubscribed"};
+  return kNames[size_t(level_class)];
+}
+
+std::string_view scale_name(analyze::Scale scale) {
+  return scale == analyze::Scale::kConcurrency ? "concurrency" : "utilization";
+}
+
+std::string_view source_name(load::RunStates::Source source) {
+  static constexpr std::array kNames = {"none", "switches", "sweeps"};
+  return kNames[size_t(source)];
+}
+
+char state_letter(SliceState state) {
+  for (const Letter& each : kLetters)
+    if (each.state == state) return each.letter;
+  return ' ';
+}
+
+std::string_view letter_meaning(char letter) {
+  for (const Letter& each : kLetters)
+    if (each.letter == letter) return each.meaning;
+  return "";
+}
+
+std::string number_words(double number) { return fmt::format("{:.4g}", number); }
+
+std::string source_words(const load::Profile& profile) {
+  using Origin = load::RunStates::Source;
+  const load::RunStates& states = profile.run_states;
+  const std::string_view reason = text_of(profile.session, session_key::kObserverReason);
+  const std::string why = reason.empty() ? "" : fmt::format(" ({})", reason);
+  if (!states.known()) return "The run states of threads were not recorded" + why + ".";
+  std::string words;
+  if (states.source == Origin::kSwitches) {
+    words = "Run states are exact: every switch of a thread was recorded.";
+    if (states.lost)
+      words = fmt::format("Run states come from switches of threads, of which {} were lost.", states.lost);
+  } else {
+    uint64_t period = 0;
+    const std::string_view text = text_of(profile.session, session_key::kObserverPeriodNs);
+    std::from_chars(text.data(), text.data() + text.size(), period);
+    words = fmt::format("Run states come from looks at all threads{}, so shorter ones are means{}.",
+                        period ? fmt::format(" every {:.0f} ms", double(period) / 1e6) : "", why);
+  }
+  return words;
+}
+
+}  // namespace varve::view

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// The field's words for bands, classes of levels, states and sources of run states, and the letters of a
+// timeline. Context: viewer.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "viewer/analyze/bands.h"
+#include "viewer/analyze/concurrency.h"
+#include "viewer/analyze/timeline.h"
+#include "viewer/view/request.h"
+
+namespace varve::view {
+
+std::string_view band_name(analyze::Band band);
+std::string_view class_name(analyze::LevelClass level_class);
+std::string_view scale_name(analyze::Scale scale);
+std::string_view source_name(load::RunStates::Source source);
+
+/// One letter of view::Unit::kStrip for what a thread did in a slice.
+char state_letter(analyze::SliceState state);
+/// What a letter of a strip stands for; empty for one that is none.
+std::string_view letter_meaning(char letter);
+
+/// "2 of 8 processors", "1.5": a target without needless digits.
+std::string number_words(double number);
+
+/// One sentence on where the run states come from and how exact they are, or why there are none.
+std::string source_words(const load::Profile& profile);
+
+}  // namespace varve::view
