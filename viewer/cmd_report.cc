@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <optional>
@@ -97,6 +98,40 @@ Setter set_limit(std::optional<uint64_t>& target) {
   };
 }
 
+/// "50,85,115": the highest percent of the target that still is Poor, Ok and Ideal.
+Setter set_thresholds(std::array<double, 3>& target) {
+  return [&target](std::string_view value) -> Setting {
+    std::array<double, 3> read{};
+    double above = 0;
+    for (size_t i = 0; i < read.size(); ++i) {
+      const size_t comma = value.find(',');
+      const std::string text(value.substr(0, comma));
+      char* end = nullptr;
+      read[i] = std::strtod(text.c_str(), &end);
+      const bool last = i + 1 == read.size();
+      const bool good = !text.empty() && *end == '\0' && std::isfinite(read[i]) && read[i] > above;
+      if (!good || last != (comma == std::string_view::npos))
+        return tl::unexpected<std::string>("is not three rising percentages such as 50,85,115");
+      above = read[i];
+      value.remove_prefix(last ? value.size() : comma + 1);
+    }
+    target = read;
+    return {};
+  };
+}
+
+Setter set_target(std::optional<double>& target) {
+  return [&target](std::string_view value) -> Setting {
+    const std::string text(value);
+    char* end = nullptr;
+    const double number = std::strtod(text.c_str(), &end);
+    if (text.empty() || *end != '\0' || !(number >= 0.1 && number <= 1e6))
+      return tl::unexpected<std::string>("is not a number of threads from 0.1 to 1000000");
+    target = number;
+    return {};
+  };
+}
+
 Choices view_choices() {
   Choices choices{"Views", {}};
   for (const view::Kind& kind : view::kinds()) choices.words.emplace_back(kind.name, kind.sentence);
@@ -128,6 +163,29 @@ Options output_options(ReportOptions& options) {
       {"Output", "--no-pager", "", "",
        "Print long text to the terminal without $VARVE_PAGER, $PAGER or less.",
        set_flag(options.pager, false)},
+  };
+}
+
+Options band_options(view::Request& request) {
+  return {
+      {"Bands", "--sort", "WHAT", "self",
+       "Sort lists by self, total, samples, or by the time in a band: poor, ok, ideal, over.",
+       set_choice<view::Sort>(request.sort, {{"self", view::Sort::kSelf},
+                                             {"total", view::Sort::kTotal},
+                                             {"samples", view::Sort::kSamples},
+                                             {"poor", view::Sort::kPoor},
+                                             {"ok", view::Sort::kOk},
+                                             {"ideal", view::Sort::kIdeal},
+                                             {"over", view::Sort::kOver}})},
+      {"Bands", "--target", "N", "the processors that the command could use",
+       "Judge concurrency against N threads.", set_target(request.bands.target)},
+      {"Bands", "--thresholds", "POOR,OK,IDEAL", "50,85,115",
+       "The highest percentages of the target that are Poor, Ok and Ideal; above is Over.",
+       set_thresholds(request.bands.thresholds)},
+      {"Bands", "--scale", "SCALE", "concurrency",
+       "Count threads that run or are ready (concurrency), or processors in use (utilization).",
+       set_choice<analyze::Scale>(request.bands.scale, {{"concurrency", analyze::Scale::kConcurrency},
+                                                        {"utilization", analyze::Scale::kUtilization}})},
   };
 }
 
@@ -182,8 +240,8 @@ OptionTable report_table(ReportOptions& options) {
        add_text(options.words)},
   };
   table.choices = {view_choices()};
-  for (const Options& group :
-       {output_options(options), filter_options(options.request), symbol_options(options)})
+  for (const Options& group : {output_options(options), filter_options(options.request),
+                               band_options(options.request), symbol_options(options)})
     table.options.insert(table.options.end(), group.begin(), group.end());
   return table;
 }
@@ -260,12 +318,25 @@ void set_limits(const view::Kind& kind, ReportOptions& options) {
   options.request.min_share = options.min_share.value_or(text && kind.tree ? kTextTreeShare : 0);
 }
 
+/// Columns that text should fit into; 0: any.
+size_t text_width(const ReportOptions& options) {
+  const TerminalSize terminal = terminal_size();
+  return options.width != 0 ? size_t(options.width) : terminal.is_terminal ? terminal.columns : 0;
+}
+
+/// A timeline in text takes what the columns beside it leave.
+void set_slices(ReportOptions& options) {
+  constexpr size_t kBeside = 40, kLeast = 20;
+  const size_t width = text_width(options);
+  if (options.format == Format::kText && width != 0)
+    options.request.slices = std::max(kLeast, width > kBeside ? width - kBeside : 0);
+}
+
 std::string rendered(const view::View& view, const ReportOptions& options) {
   if (options.format == Format::kCsv) return render::csv(view);
   if (options.format == Format::kJson) return render::json(view);
-  const TerminalSize terminal = terminal_size();
   render::TextStyle style;
-  style.width = options.width != 0 ? size_t(options.width) : terminal.is_terminal ? terminal.columns : 0;
+  style.width = text_width(options);
   style.charset = output_charset();
   style.color = use_color(options.color);
   return render::text(view, style);
@@ -302,6 +373,7 @@ int run_report(std::span<const std::string> arguments) {
 
   if (!words->profile.empty()) options.request.profile_words = record::shell_quoted(words->profile);
   set_limits(*words->kind, options);
+  set_slices(options);
   options.request.still_recording = record::is_recording(path);
   auto view = view::make(*words->kind, {*profile, symbols}, options.request);
   if (!view) return fail(view.error());

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "viewer/render/bars.h"
 #include "viewer/render/numbers.h"
 #include "viewer/render/tree_lines.h"
 
@@ -52,13 +53,19 @@ TimeScale common_scale(const view::Table& table) {
 }
 
 std::string number_text(const view::Cell& cell, view::Unit unit, const TimeScale& scale) {
-  if (const auto* share = std::get_if<double>(&cell)) return percent(*share);
+  if (const auto* share = std::get_if<double>(&cell))
+    return unit == view::Unit::kRatio ? fmt::format("{:.2f}", *share) : percent(*share);
   const auto* number = std::get_if<uint64_t>(&cell);
   if (number == nullptr) return "";
   if (unit == view::Unit::kTime) return time_number(*number, scale);
   if (unit == view::Unit::kBytes) return bytes_text(*number);
   if (unit == view::Unit::kFlag) return *number != 0 ? "yes" : "no";
   return fmt::format("{}", *number);
+}
+
+/// Text stands left, and so does what is drawn; numbers stand right.
+bool stands_left(view::Unit unit) {
+  return unit == view::Unit::kText || unit == view::Unit::kBar || unit == view::Unit::kStrip;
 }
 
 class Layout {
@@ -89,19 +96,24 @@ class Layout {
  private:
   Shown numbers_and_names(size_t j, const TimeScale& scale) const {
     const view::Column& column = table_.columns[j];
-    Shown shown{j, column.unit == view::Unit::kText, column.title, {}, 0};
+    Shown shown{j, stands_left(column.unit), column.title, {}, 0};
     if (column.unit == view::Unit::kTime) shown.title += fmt::format(" {}", scale.unit);
     // Where the width is limited all names of a column take their short form, so that rows read alike.
     const bool narrow = column.narrow >= 0 && (limited() || table_.narrow_names);
     for (size_t i = 0; i < table_.rows.size(); ++i) {
       const view::Cell& cell = table_.row(i)[narrow ? size_t(column.narrow) : j];
-      const auto* name = std::get_if<std::string_view>(&cell);
-      shown.texts.push_back(name != nullptr ? escape(*name, style_.charset)
-                                            : number_text(cell, column.unit, scale));
+      shown.texts.push_back(text_of(cell, column.unit, scale));
       shown.width = std::max(shown.width, display_width(shown.texts.back()));
     }
     shown.width = std::max(shown.width, shown.title.size());
     return shown;
+  }
+
+  std::string text_of(const view::Cell& cell, view::Unit unit, const TimeScale& scale) const {
+    if (const auto* bar = std::get_if<view::Bar>(&cell)) return bar_text(*bar);
+    const auto* text = std::get_if<std::string_view>(&cell);
+    if (text == nullptr) return number_text(cell, unit, scale);
+    return unit == view::Unit::kStrip ? strip_text(*text, style_) : escape(*text, style_.charset);
   }
 
   bool limited() const { return style_.width != 0; }
@@ -110,7 +122,7 @@ class Layout {
   /// for its tail says as much as its length.
   size_t least(size_t j) const {
     const Shown& shown = shown_[j];
-    if (!shown.left) return shown.width;
+    if (table_.columns[shown.column].unit != view::Unit::kText) return shown.width;
     return std::min(shown.width,
                     j == last_ ? kLeastName : std::clamp(style_.width / 6, size_t(10), kMostName));
   }
@@ -150,7 +162,7 @@ class Layout {
     const size_t missing = line > style_.width ? line - style_.width : 0;
     for (size_t n = shown_.size(), j = last_; n-- > 0; j = j == last_ ? 0 : j + 1) {
       Shown& shown = shown_[j];
-      if (!shown.left) continue;
+      if (table_.columns[shown.column].unit != view::Unit::kText) continue;
       size_t limit = least(j);
       const size_t more = std::min(left, shown.width - limit);
       left -= more;
@@ -205,7 +217,9 @@ class Layout {
       const std::string& text = shown.texts[row];
       const size_t width = display_width(text);
       const std::string blanks(shown.width > width ? shown.width - width : 0, ' ');
-      const std::string painted = paint(text, text.empty() ? "" : paint_of(shown, row));
+      const bool bar = table_.columns[shown.column].unit == view::Unit::kBar && style_.color;
+      const std::string painted =
+          bar ? painted_bar(text) : paint(text, text.empty() ? "" : paint_of(shown, row));
       if (j == last_) {
         out += shown.left ? (lines_.empty() ? "" : lines_[row]) + painted : blanks + painted;
       } else {

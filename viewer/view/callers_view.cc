@@ -5,6 +5,7 @@
 
 #include "viewer/analyze/nearest_name.h"
 #include "viewer/analyze/neighbours.h"
+#include "viewer/view/band_columns.h"
 #include "viewer/view/make.h"
 #include "viewer/view/rows.h"
 
@@ -15,17 +16,20 @@ using analyze::kCpu;
 using analyze::kSamples;
 
 /// One third of the view. All three have the same columns, so CSV is one table with the relation in front.
-Table part(const char* id, const char* title, const char* heading) {
+Table part(const BandColumns& bands, const char* id, const char* title, const char* heading) {
   Table table;
   table.id = id;
   table.title = title;
   table.columns = {
       {"", "Total", Unit::kTime},
       {"", "Total%", Unit::kShare},
-      {"", "Of it%", Unit::kShare, false, -1, 1},
-      {"", "Samples", Unit::kCount, false, -1, 2},
-      {"", "Module", Unit::kText, false, -1, 3},
-      {"", heading, Unit::kText, false, 6},
+      {"", "Of it%", Unit::kShare, false, -1, 3},
+      {"", "Samples", Unit::kCount, false, -1, 4},
+  };
+  bands.add_text_columns(table);
+  const std::vector<Column> rest = {
+      {"", "Module", Unit::kText, false, -1, 5},
+      {"", heading, Unit::kText, false, int(table.columns.size()) + 2},
       {"", "", Unit::kText},
       {"relation", "", Unit::kText},
       {"function", "", Unit::kText},
@@ -34,18 +38,24 @@ Table part(const char* id, const char* title, const char* heading) {
       {"total_share", "", Unit::kShare},
       {"samples", "", Unit::kCount},
   };
+  table.columns.insert(table.columns.end(), rest.begin(), rest.end());
+  bands.add_data_columns(table);
   return table;
 }
 
 class CallersView {
  public:
   CallersView(const Source& source, const Request& request, const analyze::Neighbours& middle, uint64_t whole)
-      : source_(source), request_(request), middle_(middle), whole_(whole) {}
+      : source_(source),
+        request_(request),
+        middle_(middle),
+        whole_(whole),
+        bands_(source, std::max<uint64_t>(middle.total[kCpu], 1)) {}
 
   View make(const std::vector<uint64_t>& filtered_out) {
-    Table callers = part("callers", "Called by", "Caller");
+    Table callers = part(bands_, "callers", "Called by", "Caller");
     add_all(callers, middle_.callers, "caller");
-    Table function = part("function", "Function", "Function");
+    Table function = part(bands_, "function", "Function", "Function");
     for (const FunctionId each : middle_.functions) {
       const FunctionCells cells = function_cells(source_, each);
       if (each == middle_.functions.front()) {
@@ -60,7 +70,7 @@ class CallersView {
     if (filtered_out[kCpu] > 0 || filtered_out[kSamples] > 0) {
       add(function, {0, RowKind::kFilteredOut, false}, filtered_out, label(kFilteredOut), "outside");
     }
-    Table callees = part("callees", "Calls", "Callee");
+    Table callees = part(bands_, "callees", "Calls", "Callee");
     if (middle_.outer_self[kCpu] > 0 || middle_.outer_self[kSamples] > 0) {
       add(callees, {0, RowKind::kSpecial, false}, middle_.outer_self, label("[self]"), "self");
     }
@@ -87,9 +97,13 @@ class CallersView {
            std::string_view relation) {
     const uint64_t ns = metrics[kCpu];
     const bool inside = relation != "outside";
-    table.add(row, {ns, share(ns, whole_), inside ? Cell(share(ns, middle_.total[kCpu])) : Cell(),
-                    metrics[kSamples], cells.module, cells.name, cells.short_name, relation, cells.name,
-                    cells.module, ns, share(ns, whole_), metrics[kSamples]});
+    table.begin(row);
+    table.put(
+        {ns, share(ns, whole_), inside ? Cell(share(ns, middle_.total[kCpu])) : Cell(), metrics[kSamples]});
+    bands_.put_text(table, metrics);
+    table.put({cells.module, cells.name, cells.short_name, relation, cells.name, cells.module, ns,
+               share(ns, whole_), metrics[kSamples]});
+    bands_.put_data(table, metrics);
   }
 
   void add_all(Table& table, const std::vector<analyze::Neighbour>& rows, std::string_view relation) {
@@ -126,6 +140,7 @@ class CallersView {
   const Request& request_;
   const analyze::Neighbours& middle_;
   uint64_t whole_;
+  BandColumns bands_;
   View view_;
 };
 

@@ -13,6 +13,9 @@
 
 namespace varve::view {
 
+/// What rows of lists are sorted by; trees always by total time.
+enum class Sort : uint8_t { kSelf, kTotal, kSamples, kPoor, kOk, kIdeal, kOver };
+
 struct Request {
   analyze::Filter filter;
   std::string filter_words;     // as the user gave it: "--thread worker --time 1-2"
@@ -23,8 +26,9 @@ struct Request {
   bool fold_recursion = false;  // in trees: straight recursion as one row, "f (x12)"
   std::string function;         // callers: its name or a regular expression
   analyze::Pattern function_pattern;
+  Sort sort = Sort::kSelf;
   analyze::BandOptions bands;
-  size_t slices = 100;  // of a timeline
+  size_t slices = 100;           // of a timeline
   std::string function_trouble;  // why `function` is no regular expression: "is not ..."; empty if it is one
   std::string profile_words;     // the profile as typed, quoted for a shell; goes into commands to type next
   bool still_recording = false;  // its recorder lives

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace varve::view {
 
@@ -62,6 +63,30 @@ Cut cut_list(const std::vector<uint64_t>& sizes, uint64_t whole, const Request& 
   cut.below = sizes.size() - cut.kept;
   cut.label = cut_label(cut.below, by_limit, request);
   return cut;
+}
+
+void sort_rows(std::vector<uint32_t>& rows, const analyze::MetricTable& self,
+               const analyze::MetricTable* total, uint64_t whole, const Request& request) {
+  struct Key {
+    Sort sort;
+    analyze::Metric metric;
+  };
+  static constexpr Key kKeys[] = {{Sort::kSamples, analyze::kSamples},
+                                  {Sort::kPoor, analyze::kPoor},
+                                  {Sort::kOk, analyze::kOk},
+                                  {Sort::kIdeal, analyze::kIdeal},
+                                  {Sort::kOver, analyze::kOver}};
+  analyze::Metric metric = analyze::kCpu;
+  for (const Key& each : kKeys)
+    if (each.sort == request.sort && each.metric < self.width()) metric = each.metric;
+  const analyze::MetricTable& first = request.sort == Sort::kTotal && total != nullptr ? *total : self;
+  const double least = request.min_share * double(whole);
+  const auto key = [&](uint32_t row) {
+    const uint64_t cpu = self.at(row, analyze::kCpu);
+    return std::tuple(double(cpu) >= least, first.at(row, metric), cpu,
+                      total != nullptr ? total->at(row, analyze::kCpu) : 0);
+  };
+  std::stable_sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) { return key(a) > key(b); });
 }
 
 CutRows cut_rows(const analyze::MetricTable& metrics, const std::vector<uint32_t>& order, uint64_t whole,

@@ -38,7 +38,12 @@ struct Cut {
 };
 /// `sizes` descending, in ns; `whole` is what shares are of.
 Cut cut_list(const std::vector<uint64_t>& sizes, uint64_t whole, const Request& request);
-/// The same for rows of a table of metrics in `order`, the largest CPU time first; and the sums of those
+/// Puts rows of `self` in the order that the request asks for, the largest first. Rows below the least share
+/// come last, so that a cut takes them; equal ones stand by self time, by total time, then as they were.
+/// `total` is null where there is no other time than self.
+void sort_rows(std::vector<uint32_t>& rows, const analyze::MetricTable& self,
+               const analyze::MetricTable* total, uint64_t whole, const Request& request);
+/// The same as cut_list for rows of a table of metrics in the order of sort_rows(); and the sums of those
 /// below.
 struct CutRows : Cut {
   std::vector<uint64_t> rest;

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 
+#include "viewer/view/band_columns.h"
 #include "viewer/view/make.h"
 #include "viewer/view/rows.h"
+#include "viewer/view/state_columns.h"
 
 namespace varve::view {
 namespace {
@@ -23,15 +25,14 @@ Cell lifetime(Nanos start, Nanos end) {
   return end.count == 0 ? Cell() : Cell(saturating_sub(end, start).count);
 }
 
-/// Rows by CPU time, the largest first, then as they were begun; all of them, but with a filter only what
-/// passes it.
-std::vector<uint32_t> by_size(const analyze::MetricTable& metrics, size_t rows, bool filtered) {
+/// Rows in the order that the request asks for; all of them, but with a filter only what passes it.
+std::vector<uint32_t> order_of(const analyze::MetricTable& metrics, size_t rows, uint64_t whole_ns,
+                               const Request& request) {
   std::vector<uint32_t> order;
   for (uint32_t i = 0; i < rows; ++i) {
-    if (!filtered || !metrics.zero(i)) order.push_back(i);
+    if (!request.filter.given() || !metrics.zero(i)) order.push_back(i);
   }
-  std::stable_sort(order.begin(), order.end(),
-                   [&](uint32_t a, uint32_t b) { return metrics.at(a, kCpu) > metrics.at(b, kCpu); });
+  sort_rows(order, metrics, nullptr, whole_ns, request);
   return order;
 }
 
@@ -39,8 +40,9 @@ std::vector<uint32_t> by_size(const analyze::MetricTable& metrics, size_t rows, 
 template <typename AddRow, typename AddSum>
 void fill(const analyze::MetricTable& metrics, size_t count, const analyze::Selection& selection,
           const Request& request, const AddRow& add_row, const AddSum& add_sum) {
-  const std::vector<uint32_t> order = by_size(metrics, count, request.filter.given());
-  const CutRows cut = cut_rows(metrics, order, whole(selection)[kCpu], request);
+  const uint64_t whole_ns = whole(selection)[kCpu];
+  const std::vector<uint32_t> order = order_of(metrics, count, whole_ns, request);
+  const CutRows cut = cut_rows(metrics, order, whole_ns, request);
   for (size_t i = 0; i < cut.kept; ++i) add_row(order[i]);
   if (cut.below > 0) add_sum(RowKind::kRest, cut.label, cut.rest);
   const auto threadless = metrics.row(count);
@@ -57,6 +59,8 @@ void fill(const analyze::MetricTable& metrics, size_t count, const analyze::Sele
 Made make_threads(const Source& source, const Request& request, analyze::Selection selection) {
   const load::Profile& profile = source.profile;
   const uint64_t all = whole(selection)[kCpu];
+  const StateColumns states(source);
+  const BandColumns bands(source, largest_cpu(selection.by_thread));
   View view;
   Table table;
   table.id = "threads";
@@ -64,44 +68,52 @@ Made make_threads(const Source& source, const Request& request, analyze::Selecti
   table.columns = {
       {"", "CPU", Unit::kTime},
       {"", "CPU%", Unit::kShare},
-      {"", "Start", Unit::kTime, false, -1, 3},
-      {"", "Lifetime", Unit::kTime, false, -1, 2},
-      {"", "Samples", Unit::kCount, false, -1, 1},
-      {"pid", "PID", Unit::kNumber, false, -1, 4},
-      {"tid", "TID", Unit::kNumber},
-      {"", "Program", Unit::kText, false, -1, 5},
-      {"name", "Thread", Unit::kText},
-      {"start_ns", "", Unit::kTime},
-      {"lifetime_ns", "", Unit::kTime},
-      {"cpu_ns", "", Unit::kTime},
-      {"samples", "", Unit::kCount},
+  };
+  states.add_text_columns(table);
+  table.columns.insert(table.columns.end(), {
+                                                {"", "Start", Unit::kTime, false, -1, 3},
+                                                {"", "Lifetime", Unit::kTime, false, -1, 5},
+                                                {"", "Samples", Unit::kCount, false, -1, 1},
+                                            });
+  bands.add_text_columns(table);
+  table.columns.insert(table.columns.end(), {
+                                                {"pid", "PID", Unit::kNumber, false, -1, 5},
+                                                {"tid", "TID", Unit::kNumber},
+                                                {"", "Program", Unit::kText, false, -1, 6},
+                                                {"name", "Thread", Unit::kText},
+                                                {"start_ns", "", Unit::kTime},
+                                                {"lifetime_ns", "", Unit::kTime},
+                                                {"cpu_ns", "", Unit::kTime},
+                                                {"samples", "", Unit::kCount},
+                                            });
+  states.add_data_columns(table);
+  bands.add_data_columns(table);
+  const auto add = [&](RowKind kind, std::span<const uint64_t> sum, ThreadId id, std::string_view name) {
+    Cell start, life, pid, tid;
+    std::string_view program;
+    if (id.valid()) {
+      const load::Thread& thread = profile.threads[id.index()];
+      const load::Process& process = profile.processes[thread.process.index()];
+      start = since_start(profile, thread.start_time).count;
+      life = lifetime(thread.start_time, thread.end_time);
+      pid = uint64_t(uint32_t(process.pid));
+      tid = uint64_t(uint32_t(thread.tid));
+      program = analyze::program_name(process);
+    }
+    table.begin({0, kind, false});
+    table.put({sum[kCpu], share(sum[kCpu], all)});
+    states.put_text(table, id);
+    table.put({start, life, sum[kSamples]});
+    bands.put_text(table, sum);
+    table.put({pid, tid, program, name, start, life, sum[kCpu], sum[kSamples]});
+    states.put_data(table, id);
+    bands.put_data(table, sum);
   };
   fill(
       selection.by_thread, profile.threads.size(), selection, request,
-      [&](uint32_t i) {
-        const load::Thread& thread = profile.threads[i];
-        const load::Process& process = profile.processes[thread.process.index()];
-        const uint64_t cpu = selection.by_thread.at(i, kCpu), samples = selection.by_thread.at(i, kSamples);
-        const uint64_t start = since_start(profile, thread.start_time).count;
-        const Cell life = lifetime(thread.start_time, thread.end_time);
-        table.add({}, {cpu, share(cpu, all), start, life, samples, uint64_t(uint32_t(process.pid)),
-                       uint64_t(uint32_t(thread.tid)), analyze::program_name(process),
-                       std::string_view(thread.name), start, life, cpu, samples});
-      },
+      [&](uint32_t i) { add(RowKind::kOrdinary, selection.by_thread.row(i), {i}, profile.threads[i].name); },
       [&](RowKind kind, std::string label, const std::vector<uint64_t>& sum) {
-        table.add({0, kind, false}, {sum[kCpu],
-                                     share(sum[kCpu], all),
-                                     {},
-                                     {},
-                                     sum[kSamples],
-                                     {},
-                                     {},
-                                     std::string_view(),
-                                     view.own(std::move(label)),
-                                     {},
-                                     {},
-                                     sum[kCpu],
-                                     sum[kSamples]});
+        add(kind, sum, ThreadId::none(), view.own(std::move(label)));
       });
   view.tables.push_back(std::move(table));
   return view;
@@ -115,7 +127,7 @@ struct ByProcess {
   std::vector<uint64_t> threads;
 };
 ByProcess by_process(const load::Profile& profile, const analyze::MetricTable& by_thread) {
-  ByProcess sums{analyze::MetricTable(profile.processes.size() + 1),
+  ByProcess sums{analyze::MetricTable(profile.processes.size() + 1, by_thread.width()),
                  std::vector<uint64_t>(profile.processes.size())};
   for (size_t i = 0; i < profile.threads.size(); ++i) {
     const size_t process = profile.threads[i].process.index();
@@ -126,7 +138,7 @@ ByProcess by_process(const load::Profile& profile, const analyze::MetricTable& b
   return sums;
 }
 
-Table process_table() {
+Table process_table(const BandColumns& bands) {
   Table table;
   table.id = "processes";
   table.empty = "No process was seen.";
@@ -137,18 +149,18 @@ Table process_table() {
       {"", "Lifetime", Unit::kTime, false, -1, 2},
       {"", "Samples", Unit::kCount, false, -1, 1},
       {"", "Threads", Unit::kCount, false, -1, 4},
-      {"pid", "PID", Unit::kNumber},
-      {"ppid", "PPID", Unit::kNumber, false, -1, 5},
-      {"", "Command", Unit::kText},
-      {"image", "", Unit::kNumber},
-      {"program", "", Unit::kText},
-      {"command", "", Unit::kText},
-      {"start_ns", "", Unit::kTime},
-      {"lifetime_ns", "", Unit::kTime},
-      {"cpu_ns", "", Unit::kTime},
-      {"samples", "", Unit::kCount},
+  };
+  bands.add_text_columns(table);
+  const std::vector<Column> rest = {
+      {"pid", "PID", Unit::kNumber}, {"ppid", "PPID", Unit::kNumber, false, -1, 5},
+      {"", "Command", Unit::kText},  {"image", "", Unit::kNumber},
+      {"program", "", Unit::kText},  {"command", "", Unit::kText},
+      {"start_ns", "", Unit::kTime}, {"lifetime_ns", "", Unit::kTime},
+      {"cpu_ns", "", Unit::kTime},   {"samples", "", Unit::kCount},
       {"threads", "", Unit::kCount},
   };
+  table.columns.insert(table.columns.end(), rest.begin(), rest.end());
+  bands.add_data_columns(table);
   return table;
 }
 
@@ -159,7 +171,8 @@ Made make_processes(const Source& source, const Request& request, analyze::Selec
   const uint64_t all = whole(selection)[kCpu];
   const ByProcess sums = by_process(profile, selection.by_thread);
   View view;
-  Table table = process_table();
+  const BandColumns bands(source, largest_cpu(sums.metrics));
+  Table table = process_table(bands);
   const auto add = [&](RowKind kind, std::span<const uint64_t> sum, const load::Process* process,
                        std::string_view shown, std::string_view command, Cell threads) {
     Cell start, life, pid, ppid, image;
@@ -172,9 +185,11 @@ Made make_processes(const Source& source, const Request& request, analyze::Selec
       image = uint64_t(process->image);
       program = process->exe;
     }
-    table.add({0, kind, false},
-              {sum[kCpu], share(sum[kCpu], all), start, life, sum[kSamples], threads, pid, ppid, shown, image,
-               program, command, start, life, sum[kCpu], sum[kSamples], threads});
+    table.begin({0, kind, false});
+    table.put({sum[kCpu], share(sum[kCpu], all), start, life, sum[kSamples], threads});
+    bands.put_text(table, sum);
+    table.put({pid, ppid, shown, image, program, command, start, life, sum[kCpu], sum[kSamples], threads});
+    bands.put_data(table, sum);
   };
   fill(
       sums.metrics, profile.processes.size(), selection, request,

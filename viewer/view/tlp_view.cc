@@ -89,7 +89,7 @@ class TlpTable {
       const load::Thread& thread = profile.threads[i];
       life.begin = std::min(life.begin, thread.start_time.count);
       life.end = std::max(life.end, thread.end_time.count ? thread.end_time.count : UINT64_MAX);
-      name = profile.processes[thread.process.index()].exe;
+      name = analyze::program_name(profile.processes[thread.process.index()]);
     }
     const analyze::Levels levels(
         profile.run_states, life.within(source_.concurrency->levels.range()),

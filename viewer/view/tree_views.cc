@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "viewer/analyze/call_tree.h"
+#include "viewer/view/band_columns.h"
 #include "viewer/view/make.h"
 #include "viewer/view/rows.h"
 
@@ -87,6 +88,7 @@ class TreeTable {
         all_(all),
         view_(view),
         table_(table),
+        bands_(source, std::max<uint64_t>(all[kCpu], 1)),
         order_(tree, least, request.limit) {}
 
   /// A stack of our own: trees are as deep as --stack-depth allows, and an inlined chain deeper.
@@ -134,10 +136,17 @@ class TreeTable {
   }
 
  private:
-  void add(Row row, std::span<const uint64_t> self, const Cell& total, const Cell& total_share,
-           const Cell& name, const Cell& short_name, const Cell& module) {
-    table_.add(row, {total, total_share, self[kCpu], module, name, short_name, uint64_t(row.depth), name,
-                     module, self[kCpu], total, self[kSamples]});
+  /// `total` is empty for a sum of rows from all over the tree. In text bands are those of the total, as the
+  /// first column is; for scripts those of the self time, which can be added up.
+  void add(Row row, std::span<const uint64_t> self, std::span<const uint64_t> total, const Cell& name,
+           const Cell& short_name, const Cell& module) {
+    const Cell total_ns = total.empty() ? Cell() : Cell(total[kCpu]);
+    table_.begin(row);
+    table_.put({total_ns, total.empty() ? Cell() : Cell(share(total[kCpu], all_[kCpu])), self[kCpu]});
+    total.empty() ? bands_.put_no_text(table_) : bands_.put_text(table_, total);
+    table_.put(
+        {module, name, short_name, uint64_t(row.depth), name, module, self[kCpu], total_ns, self[kSamples]});
+    bands_.put_data(table_, self);
   }
 
   /// The node, and if recursion is folded the nodes of the same function straight below it: a function that
@@ -172,13 +181,12 @@ class TreeTable {
     for (const uint32_t node : run) {
       for (size_t k = 0; k < self.size(); ++k) self[k] += tree_.self.at(node, k);
     }
-    const uint64_t total = tree_.total.at(run.front(), kCpu);
-    add({depth, cells.special ? RowKind::kSpecial : RowKind::kOrdinary, hot}, self, total,
-        share(total, all_[kCpu]), cells.name, cells.short_name, cells.module);
+    add({depth, cells.special ? RowKind::kSpecial : RowKind::kOrdinary, hot}, self,
+        tree_.total.row(run.front()), cells.name, cells.short_name, cells.module);
   }
 
   void add_sum(RowKind kind, std::span<const uint64_t> self, std::string_view label) {
-    add({0, kind, false}, self, {}, {}, label, label, std::string_view());
+    add({0, kind, false}, self, {}, label, label, std::string_view());
   }
 
   const Source& source_;
@@ -187,19 +195,24 @@ class TreeTable {
   const std::vector<uint64_t>& all_;
   View& view_;
   Table& table_;
+  BandColumns bands_;
   Order order_;
 };
 
-Table tree_table(const char* id, const char* title) {
+Table tree_table(const Source& source, const char* id, const char* title) {
+  const BandColumns bands(source, 1);
   Table table;
   table.id = id;
   table.empty = "No call path has any time.";
   table.columns = {
       {"", "Total", Unit::kTime},
       {"", "Total%", Unit::kShare},
-      {"", "Self", Unit::kTime, false, -1, 2},
-      {"", "Module", Unit::kText, false, -1, 1},
-      {"", title, Unit::kText, true, 5},
+      {"", "Self", Unit::kTime, false, -1, 4},
+  };
+  bands.add_text_columns(table);
+  const std::vector<Column> rest = {
+      {"", "Module", Unit::kText, false, -1, 3},
+      {"", title, Unit::kText, true, int(table.columns.size()) + 2},
       {"", "", Unit::kText},
       {"depth", "", Unit::kNumber},
       {"function", "", Unit::kText},
@@ -208,6 +221,8 @@ Table tree_table(const char* id, const char* title) {
       {"total_ns", "", Unit::kTime},
       {"samples", "", Unit::kCount},
   };
+  table.columns.insert(table.columns.end(), rest.begin(), rest.end());
+  bands.add_data_columns(table);
   return table;
 }
 
@@ -239,13 +254,14 @@ View tree_view(const Source& source, const Request& request, const analyze::Sele
 Made make_top_down(const Source& source, const Request& request, analyze::Selection selection) {
   const auto tree = analyze::call_tree(source.profile, source.symbols, std::move(selection.by_path),
                                        request.inlines, threshold(request, selection));
-  return tree_view(source, request, selection, tree, tree_table("top_down", "Call tree"));
+  return tree_view(source, request, selection, tree, tree_table(source, "top_down", "Call tree"));
 }
 
 Made make_bottom_up(const Source& source, const Request& request, analyze::Selection selection) {
   const auto tree = analyze::caller_tree(source.profile, source.symbols, selection.by_path, request.inlines,
                                          threshold(request, selection));
-  return tree_view(source, request, selection, tree, tree_table("bottom_up", "Function, then its callers"));
+  return tree_view(source, request, selection, tree,
+                   tree_table(source, "bottom_up", "Function, then its callers"));
 }
 
 }  // namespace varve::view

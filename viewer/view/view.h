@@ -82,9 +82,12 @@ struct Table {
   std::span<const Cell> row(size_t index) const {
     return {cells.data() + index * columns.size(), columns.size()};
   }
+  /// A row is begun, then its cells are put, in as many parts as there are.
+  void begin(Row row) { rows.push_back(row); }
+  void put(std::initializer_list<Cell> values) { cells.insert(cells.end(), values); }
   void add(Row row, std::initializer_list<Cell> values) {
-    rows.push_back(row);
-    cells.insert(cells.end(), values);
+    begin(row);
+    put(values);
   }
 };
 

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// See band_columns.h.
+// Context: viewer.
+#include "viewer/view/band_columns.h"
+
+#include <algorithm>
+
+#include "viewer/view/rows.h"
+
+namespace varve::view {
+namespace {
+
+struct BandColumn {
+  const char* title;
+  const char* id;
+  analyze::Metric metric;
+  analyze::Band band;
+  int spare;
+};
+constexpr BandColumn kColumns[] = {
+    {"Poor", "poor_ns", analyze::kPoor, analyze::Band::kPoor, 8},
+    {"Ok", "ok_ns", analyze::kOk, analyze::Band::kOk, 1},
+    {"Ideal", "ideal_ns", analyze::kIdeal, analyze::Band::kIdeal, 2},
+    {"Over", "over_ns", analyze::kOver, analyze::Band::kOver, 1},
+};
+constexpr int kBarSpare = 7;
+
+}  // namespace
+
+void BandColumns::add_text_columns(Table& table) const {
+  for (const BandColumn& column : kColumns)
+    table.columns.push_back({"", known() ? column.title : "", Unit::kTime, false, -1, column.spare});
+  table.columns.push_back({"", known() ? "Bands" : "", Unit::kBar, false, -1, kBarSpare});
+}
+
+void BandColumns::add_data_columns(Table& table) const {
+  for (const BandColumn& column : kColumns) table.columns.push_back({column.id, "", Unit::kTime});
+}
+
+void BandColumns::put_text(Table& table, std::span<const uint64_t> metrics) const {
+  put_data(table, metrics);
+  Bar bar;
+  if (known())
+    for (const BandColumn& column : kColumns)
+      bar.parts[size_t(column.band)] = share(metrics[column.metric], longest_ns_);
+  table.put({bar});
+}
+
+void BandColumns::put_data(Table& table, std::span<const uint64_t> metrics) const {
+  for (const BandColumn& column : kColumns) table.put({known() ? Cell(metrics[column.metric]) : Cell()});
+}
+
+void BandColumns::put_no_text(Table& table) const {
+  for (size_t i = 0; i < std::size(kColumns); ++i) table.put({Cell()});
+  table.put({Bar()});
+}
+
+uint64_t largest_cpu(const analyze::MetricTable& metrics) {
+  uint64_t most = 1;
+  for (size_t i = 0; i < metrics.rows(); ++i) most = std::max(most, metrics.at(i, analyze::kCpu));
+  return most;
+}
+
+}  // namespace varve::view
