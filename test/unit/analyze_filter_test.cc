@@ -7,6 +7,7 @@
 
 #include "test/unit/random_profile.h"
 #include "viewer/analyze/attribute.h"
+#include "viewer/analyze/concurrency.h"
 #include "viewer/analyze/filter.h"
 
 using namespace varve;
@@ -34,7 +35,7 @@ void restrict_to(RandomProfile& made, const Keep& keep) {
 }
 
 std::vector<std::pair<uint64_t, uint64_t>> hotspots(const RandomProfile& made, const Filter& filter) {
-  Selection selection = select(made.profile, made.symbols, filter);
+  Selection selection = select(made.profile, made.symbols, filter, {});
   const Flat flat =
       attribute(made.profile.paths, selection.by_path, function_keys(made.profile, made.symbols, true));
   std::vector<std::pair<uint64_t, uint64_t>> rows;
@@ -51,7 +52,7 @@ void check(const Filter& filter, const Keep& keep) {
     RandomProfile rest = test::random_profile(seed);
     restrict_to(rest, keep);
     cr_expect(hotspots(made, filter) == hotspots(rest, {}));
-    const Selection selection = select(made.profile, made.symbols, filter);
+    const Selection selection = select(made.profile, made.symbols, filter, {});
     cr_expect_eq(selection.kept[kCpu] + selection.filtered_out[kCpu], made.profile.kernel_cpu.count);
     cr_expect_eq(selection.by_thread.sum()[kCpu], selection.kept[kCpu]);
     cr_expect_eq(selection.by_path.sum()[kSamples], selection.kept[kSamples]);
@@ -173,7 +174,7 @@ Test(analyze_filter, processes_by_what_the_user_typed) {
   for (const char* either : {"^as$", "^prog"}) {
     Filter filter;
     filter.process = pattern(either);
-    const Selection selection = select(made.profile, made.symbols, filter);
+    const Selection selection = select(made.profile, made.symbols, filter, {});
     cr_expect_gt(selection.kept[kCpu], 0, "%s", either);
   }
 }

@@ -8,6 +8,7 @@
 #include "test/unit/random_profile.h"
 #include "viewer/analyze/attribute.h"
 #include "viewer/analyze/call_tree.h"
+#include "viewer/analyze/concurrency.h"
 #include "viewer/analyze/filter.h"
 #include "viewer/analyze/neighbours.h"
 
@@ -30,7 +31,7 @@ struct Sum {
 
 Sum sum_at(const MetricTable& table, size_t row) { return {table.at(row, kCpu), table.at(row, kSamples)}; }
 
-Selection everything(const RandomProfile& made) { return select(made.profile, made.symbols, {}); }
+Selection everything(const RandomProfile& made) { return select(made.profile, made.symbols, {}, {}); }
 
 /// Compares a flat view with self and total by key, recomputed from the keys of each sample's sites.
 void check_flat(const RandomProfile& made, const SiteKeys& keys) {
