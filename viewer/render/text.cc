@@ -47,7 +47,7 @@ std::string facts_text(const view::View& view, const TextStyle& style) {
 std::string tables_text(const view::View& view, const TextStyle& style) {
   std::string out;
   for (const view::Table& table : view.tables) {
-    if (table.rows.empty() && table.empty.empty()) continue;
+    if (table.only_data || (table.rows.empty() && table.empty.empty())) continue;
     if (!out.empty()) out += "\n";
     if (!table.title.empty()) out += wrapped(table.title, style);
     if (table.rows.empty()) {

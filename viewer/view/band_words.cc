@@ -46,6 +46,13 @@ std::string_view band_name(analyze::Band band) {
   return kNames[size_t(band)];
 }
 
+std::string lower_case(std::string_view name) {
+  std::string text(name);
+  for (char& c : text)
+    if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
+  return text;
+}
+
 std::string_view class_name(analyze::LevelClass level_class) {
   static constexpr std::array kNames = {"Idle", "Serial", "Undersubscribed", "Parallel", "Oversubscribed"};
   return kNames[size_t(level_class)];

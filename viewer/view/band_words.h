@@ -14,6 +14,8 @@
 namespace varve::view {
 
 std::string_view band_name(analyze::Band band);
+/// "poor" of "Poor", for keys.
+std::string lower_case(std::string_view name);
 std::string_view class_name(analyze::LevelClass level_class);
 std::string_view scale_name(analyze::Scale scale);
 std::string_view source_name(load::RunStates::Source source);

@@ -40,13 +40,13 @@ Table level_table(const analyze::Concurrency& concurrency) {
 Table band_table(const analyze::Concurrency& concurrency) {
   Table table;
   table.id = "bands";
+  table.title = "Elapsed time by band";
   table.json = TableShape::kObject;
   const auto time = analyze::time_by_band(concurrency.levels, concurrency.rule);
   table.rows.push_back({});
   for (size_t i = 0; i < time.size(); ++i) {
-    std::string id(band_name(Band(i)));
-    id[0] = char(id[0] - 'A' + 'a');
-    table.columns.push_back({id + "_ns", std::string(band_name(Band(i))), Unit::kTime});
+    table.columns.push_back(
+        {lower_case(band_name(Band(i))) + "_ns", std::string(band_name(Band(i))), Unit::kTime});
     table.cells.push_back(time[i]);
   }
   return table;
@@ -55,6 +55,7 @@ Table band_table(const analyze::Concurrency& concurrency) {
 Table tlp_k_table(std::span<const double> shares) {
   Table table;
   table.id = "tlp_k";
+  table.only_data = true;
   table.json = TableShape::kList;
   table.columns = {{"tlp", "", Unit::kNumber}};
   for (size_t k = 1; k < shares.size(); ++k) table.add({}, {analyze::thread_level_parallelism(shares, k)});

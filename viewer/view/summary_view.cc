@@ -12,6 +12,8 @@
 
 #include "viewer/analyze/quality.h"
 #include "viewer/load/load.h"
+#include "viewer/view/band_words.h"
+#include "viewer/view/concurrency_words.h"
 #include "viewer/view/make.h"
 #include "viewer/view/rows.h"
 
@@ -159,6 +161,24 @@ void add_facts(View& view, const Source& source, const Request& request, const a
   value("damages", Unit::kCount, uint64_t(profile.damages.size()));
 }
 
+/// After the CPU time: how busy the processors were meanwhile.
+void add_concurrency(View& view, const Source& source, const std::vector<std::string>& sentences) {
+  std::string words;
+  for (const std::string& sentence : sentences) words += (words.empty() ? "" : ". ") + sentence;
+  const analyze::Concurrency& concurrency = *source.concurrency;
+  if (words.empty()) words = source_words(source.profile);
+  auto after = std::ranges::find(view.facts, "CPU time", &Fact::label);
+  if (after != view.facts.end()) ++after;
+  view.facts.insert(after, {"", "Concurrency", Unit::kText, view.own(std::move(words))});
+  const auto bands = analyze::time_by_band(concurrency.levels, concurrency.rule);
+  for (size_t i = 0; i < bands.size(); ++i) {
+    const Cell ns = concurrency.known() ? Cell(bands[i]) : Cell();
+    view.facts.push_back({lower_case(band_name(analyze::Band(i))) + "_ns", "", Unit::kTime, ns});
+  }
+  view.facts.push_back({"target", "", Unit::kNumber, concurrency.rule.target});
+  view.facts.push_back({"run_states", "", Unit::kText, source_name(source.profile.run_states.source)});
+}
+
 std::vector<std::string> next_commands(const Request& request, const analyze::Quality& quality) {
   const std::string profile = request.profile_words.empty() ? "" : " " + request.profile_words;
   std::vector<std::string> commands = {
@@ -176,6 +196,7 @@ Made make_summary(const Source& source, const Request& request, analyze::Selecti
   const analyze::Quality quality = analyze::quality(source.profile, source.symbols, selection);
   View facts;
   facts.ledger = analyze::ledger(source.profile, selection);
+  const std::vector<std::string> concurrency = concurrency_sentences(source, request, selection);
   Request top = request;
   top.limit = request.limit != 0 ? std::min<uint64_t>(request.limit, kTopHotspots) : kTopHotspots;
   Made view = make_hotspots(source, top, std::move(selection));
@@ -184,6 +205,7 @@ Made make_summary(const Source& source, const Request& request, analyze::Selecti
   view->ledger = facts.ledger;
   view->tables.front().narrow_names = true;
   add_facts(*view, source, request, quality);
+  add_concurrency(*view, source, concurrency);
   view->next = next_commands(request, quality);
   return view;
 }

@@ -78,6 +78,7 @@ struct Table {
   std::vector<Cell> cells;    // row after row
   bool narrow_names = false;  // short forms in text of any width
   TableShape json = TableShape::kRows;
+  bool only_data = false;  // not in text
 
   std::span<const Cell> row(size_t index) const {
     return {cells.data() + index * columns.size(), columns.size()};

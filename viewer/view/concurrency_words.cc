@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// See concurrency_words.h.
+// Context: viewer.
+#include "viewer/view/concurrency_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "viewer/analyze/attribute.h"
+#include "viewer/view/band_words.h"
+#include "viewer/view/rows.h"
+
+namespace varve::view {
+namespace {
+
+using analyze::Band;
+
+/// Of the run, for a sentence to be worth its line.
+constexpr double kWorthSaying = 0.1;
+
+std::string seconds(uint64_t ns) {
+  return fmt::format("{:.{}f}", double(ns) / 1e9, ns < 10'000'000'000 ? 2 : 1);
+}
+
+/// The innermost of the functions with at least half of the time in `metric`, or else the one with most of it
+/// in itself: where to look first.
+struct Place {
+  FunctionId function;
+  double share = 0;
+};
+Place place_of(const analyze::Flat& flat, size_t functions, size_t metric, uint64_t whole_ns) {
+  uint32_t inner = UINT32_MAX, hottest = 0;
+  for (uint32_t i = 0; i < functions; ++i) {
+    if (flat.self.at(i, metric) > flat.self.at(hottest, metric)) hottest = i;
+    if (flat.total.at(i, metric) * 2 < whole_ns) continue;
+    const bool nearer = inner == UINT32_MAX || flat.total.at(i, metric) < flat.total.at(inner, metric) ||
+                        (flat.total.at(i, metric) == flat.total.at(inner, metric) &&
+                         flat.self.at(i, metric) > flat.self.at(inner, metric));
+    if (nearer) inner = i;
+  }
+  if (inner != UINT32_MAX) return {{inner}, share(flat.total.at(inner, metric), whole_ns)};
+  return {{hottest}, share(flat.self.at(hottest, metric), whole_ns)};
+}
+
+/// "; 81% of that in load_scene (main thread)", or nothing where no sample fell into the band.
+std::string where_words(const Source& source, const Request& request, const analyze::Selection& selection,
+                        size_t metric) {
+  const uint64_t in_band = selection.kept[metric];
+  if (in_band == 0 || source.symbols.functions.empty()) return "";
+  const auto keys = analyze::function_keys(source.profile, source.symbols, request.inlines);
+  const analyze::Flat flat = analyze::attribute(source.profile.paths, selection.by_path, keys);
+  const Place place = place_of(flat, keys.count, metric, in_band);
+  size_t busiest = 0;
+  for (size_t i = 0; i < source.profile.threads.size(); ++i)
+    if (selection.by_thread.at(i, metric) > selection.by_thread.at(busiest, metric)) busiest = i;
+  std::string thread;
+  if (selection.by_thread.at(busiest, metric) * 2 > in_band) {
+    const load::Thread& row = source.profile.threads[busiest];
+    thread = fmt::format(" ({})", row.is_main ? "main thread" : "thread " + row.name);
+  }
+  return fmt::format("; {:.0f}% of that CPU time in {}{}", 100 * place.share,
+                     std::get<std::string_view>(function_cells(source, place.function).short_name), thread);
+}
+
+std::string processors_words(const analyze::Concurrency& concurrency) {
+  return fmt::format("{} {}", number_words(concurrency.rule.target),
+                     concurrency.rule.target == 1 ? "processor was" : "processors were");
+}
+
+}  // namespace
+
+std::vector<std::string> concurrency_sentences(const Source& source, const Request& request,
+                                               const analyze::Selection& selection) {
+  const analyze::Concurrency& concurrency = *source.concurrency;
+  if (!concurrency.known()) return {};
+  const auto time = analyze::time_by_band(concurrency.levels, concurrency.rule);
+  const uint64_t elapsed = concurrency.levels.range().length();
+  const std::string of_all = fmt::format(" of {} s", seconds(elapsed));
+  const auto by_level = analyze::time_by_level(concurrency.levels, concurrency.rule.count());
+  uint64_t most_poor = 0;
+  for (size_t level = 1; level < by_level.size(); ++level)
+    if (by_level[level] && concurrency.rule.of(double(level)) == Band::kPoor) most_poor = level;
+
+  struct Said {
+    uint64_t ns;
+    std::string sentence;
+  };
+  std::vector<Said> said;
+  const auto say = [&](Band band, const std::string& what) {
+    const uint64_t ns = time[size_t(band)];
+    if (share(ns, elapsed) >= kWorthSaying) said.push_back({ns, seconds(ns) + of_all + what});
+  };
+  say(Band::kIdle, " no thread was active");
+  say(Band::kPoor,
+      fmt::format(" ran with {} active while {} available{}",
+                  most_poor <= 1 ? "one thread" : fmt::format("{} threads or fewer", most_poor),
+                  processors_words(concurrency), where_words(source, request, selection, analyze::kPoor)));
+  say(Band::kOver,
+      fmt::format(" had more threads ready to run than the {} available", processors_words(concurrency)));
+  std::stable_sort(said.begin(), said.end(), [](const Said& a, const Said& b) { return a.ns > b.ns; });
+  std::vector<std::string> sentences;
+  for (Said& each : said) sentences.push_back(std::move(each.sentence));
+  if (sentences.empty())
+    sentences.push_back(fmt::format("{}{} ran with about as many threads as {} available",
+                                    seconds(time[size_t(Band::kOk)] + time[size_t(Band::kIdeal)]), of_all,
+                                    processors_words(concurrency)));
+  return sentences;
+}
+
+}  // namespace varve::view
