@@ -169,7 +169,7 @@ void add_concurrency(View& view, const Source& source, const std::vector<std::st
   if (words.empty()) words = source_words(source.profile);
   auto after = std::ranges::find(view.facts, "CPU time", &Fact::label);
   if (after != view.facts.end()) ++after;
-  view.facts.insert(after, {"", "Concurrency", Unit::kText, view.own(std::move(words))});
+  view.facts.insert(after, {"", "Cores", Unit::kText, view.own(std::move(words))});
   const auto bands = analyze::time_by_band(concurrency.levels, concurrency.rule);
   for (size_t i = 0; i < bands.size(); ++i) {
     const Cell ns = concurrency.known() ? Cell(bands[i]) : Cell();
