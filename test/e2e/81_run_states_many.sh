@@ -23,7 +23,7 @@ for source in $sources; do
   expect_eq "exit code of 1000 threads" $code 0
   expect_eq "threads that could be made" "$(truth made)" 1000
   is_true t-$source "len(tracks) == 1001 and all(x['end'] for x in tracks)"
-  # Every thread worked twice, and waited in between for what was left.
+  # They end a while after their work, so that sweeps have seen it.
   is_true t-$source "abs(sum(x['running'] for x in tracks) - $(truth cpu_ns)) < 0.05 * $(truth cpu_ns) + 50e6"
 
   record -q --no-finalize -o p-$source --run-states $source "$program" processes 200 2000
@@ -35,8 +35,7 @@ for source in $sources; do
   expect_eq "exit code of switches" $code 0
   is_true s-$source "len(tracks) == 5 and all(x['end'] for x in tracks)"
 done
-if [ $sources != sweeps ] 2>/dev/null || [ "$sources" != sweeps ]; then
-  # Each round is two waits at least, or the other side was faster; what is missing was counted.
+if [ "$sources" != sweeps ]; then
   is_true s-switches "int(facts['observer_lost']) == run['lost']"
   is_true s-switches "run['events'] > 1000"
 fi
