@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The formulas of thread level parallelism against measurements published with them: shares of time by level in
-// percent with one decimal, and the MU, TLP_4 and TLP_2 that were computed from the exact shares.
+// The formulas of thread level parallelism against measurements published with them: shares of time by level
+// in percent with one decimal, and the MU, TLP_4 and TLP_2 that were computed from the exact shares.
 #include <criterion/criterion.h>
 
 #include <array>

@@ -166,10 +166,9 @@ void add_concurrency(View& view, const Source& source, const std::vector<std::st
   std::string words;
   for (const std::string& sentence : sentences) words += (words.empty() ? "" : ". ") + sentence;
   const analyze::Concurrency& concurrency = *source.concurrency;
-  if (words.empty()) words = source_words(source.profile);
   auto after = std::ranges::find(view.facts, "CPU time", &Fact::label);
   if (after != view.facts.end()) ++after;
-  view.facts.insert(after, {"", "Cores", Unit::kText, view.own(std::move(words))});
+  if (!words.empty()) view.facts.insert(after, {"", "Cores", Unit::kText, view.own(std::move(words))});
   const auto bands = analyze::time_by_band(concurrency.levels, concurrency.rule);
   for (size_t i = 0; i < bands.size(); ++i) {
     const Cell ns = concurrency.known() ? Cell(bands[i]) : Cell();
@@ -198,7 +197,9 @@ Made make_summary(const Source& source, const Request& request, analyze::Selecti
   facts.ledger = analyze::ledger(source.profile, selection);
   const std::vector<std::string> concurrency = concurrency_sentences(source, request, selection);
   Request top = request;
-  top.limit = request.limit != 0 ? std::min<uint64_t>(request.limit, kTopHotspots) : kTopHotspots;
+  // The sentences take two lines of a small terminal as a rule.
+  const size_t most = concurrency.empty() ? kTopHotspots : kTopHotspots - 2;
+  top.limit = request.limit != 0 ? std::min<uint64_t>(request.limit, most) : most;
   Made view = make_hotspots(source, top, std::move(selection));
   if (!view) return view;
   view->csv_is_facts = true;

@@ -72,14 +72,14 @@ Made make_threads(const Source& source, const Request& request, analyze::Selecti
   states.add_text_columns(table);
   table.columns.insert(table.columns.end(), {
                                                 {"", "Start", Unit::kTime, false, -1, 3},
-                                                {"", "Lifetime", Unit::kTime, false, -1, 5},
+                                                {"", "Lifetime", Unit::kTime, false, -1, 2},
                                                 {"", "Samples", Unit::kCount, false, -1, 1},
                                             });
   bands.add_text_columns(table);
   table.columns.insert(table.columns.end(), {
-                                                {"pid", "PID", Unit::kNumber, false, -1, 5},
+                                                {"pid", "PID", Unit::kNumber, false, -1, 4},
                                                 {"tid", "TID", Unit::kNumber},
-                                                {"", "Program", Unit::kText, false, -1, 6},
+                                                {"", "Program", Unit::kText, false, -1, 5},
                                                 {"name", "Thread", Unit::kText},
                                                 {"start_ns", "", Unit::kTime},
                                                 {"lifetime_ns", "", Unit::kTime},
