@@ -356,8 +356,9 @@ enum class SwitchKind : uint8_t {
 //   before length of that stretch in ns then, for each thread that ran or was ready meanwhile, until the end
 //   of the record:
 //     track; ns it ran; ns it was ready; how often it was switched in; processor it last ran on
-// Threads that are not listed were blocked all the time. A sweep that does not fit is told in several records
-// of the same begin and length.
+// Threads that are not listed were blocked all the time, but for what a later sweep tells in excess of its
+// length: the kernel adds to its sums when a thread stops, or at a tick. A sweep that does not fit is told in
+// several records of the same begin and length.
 inline constexpr uint32_t kUnknownProcessor = UINT32_MAX;  // nobody looked where the thread ran
 
 inline constexpr uint32_t kRunStatesChunkBytes = 64 * 1024;

@@ -11,6 +11,7 @@
 
 #include <csignal>
 #include <cstring>
+#include <system_error>
 
 #include "common/session_keys.h"
 #include "viewer/record/clock.h"
@@ -29,16 +30,23 @@ timespec time_until(Nanos when) {
   return {time_t(rest.count / kNanosPerSecond.count), long(rest.count % kNanosPerSecond.count)};
 }
 
-/// Starts a thread that no signal reaches: they are the supervisor's.
-template <typename Work>
-std::thread start_thread(Work work) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread thread(work);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return thread;
-}
+/// While it lives, new threads begin with all signals blocked that are the supervisor's. Faults are a
+/// thread's own.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigdelset(&all, number);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
 
 }  // namespace
 
@@ -75,7 +83,13 @@ tl::expected<void, std::string> Observer::begin(Subject subject, int directory,
 void Observer::let_go(Nanos start) {
   if (!source_) return;
   source_->begin(start);
-  thread_ = start_thread([this] { run(); });
+  try {
+    SignalsBlocked blocked;
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error& error) {
+    trouble_ = fmt::format("run states could not be recorded: {}", error.what());
+    source_.reset();
+  }
 }
 
 /// Wakes when a source's descriptor is ready, its time has come, or the end.
