@@ -7,8 +7,10 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 #include <system_error>
@@ -47,6 +49,13 @@ class SignalsBlocked {
  private:
   sigset_t before_;
 };
+
+/// Where hundreds of threads want to run, this one would see that only when it is its turn. It takes no more
+/// time for being earlier. Ordinary users may not ask for it.
+void prefer_this_thread() {
+  constexpr int kNice = -10;
+  setpriority(PRIO_PROCESS, id_t(gettid()), std::min(kNice, getpriority(PRIO_PROCESS, 0)));
+}
 
 }  // namespace
 
@@ -94,6 +103,7 @@ void Observer::let_go(Nanos start) {
 
 /// Wakes when a source's descriptor is ready, its time has come, or the end.
 void Observer::run() {
+  prefer_this_thread();
   std::vector<pollfd> wakes = {{stop_event_, POLLIN, 0}};
   source_->add_wakes(wakes);
   Nanos now = clock_now(CLOCK_MONOTONIC), flushed = now;

@@ -155,9 +155,9 @@ std::optional<Task> TaskTable::make_task(const TaskProcess& process, pid_t threa
 
 void TaskTable::list_threads(TaskProcess& process, std::vector<Task*>& found) {
   nlink_t links = links_of(process);
-  if (links == process.links && !process.changed) return;
+  if (links == process.links && !process.incomplete) return;
   process.links = links;
-  process.changed = false;
+  process.incomplete = false;
   if (links <= kNoThreadLinks)
     for (Task& task : process.tasks) task.gone = true;
   std::unordered_set<pid_t> listed;
@@ -168,7 +168,7 @@ void TaskTable::list_threads(TaskProcess& process, std::vector<Task*>& found) {
     if (auto task = make_task(process, thread))
       found.push_back(&process.tasks.emplace_back(*task));
     else
-      process.changed = true;  // look again
+      process.incomplete = true;
   });
 }
 
@@ -217,7 +217,7 @@ std::vector<Task*> TaskTable::find_new(Nanos now) {
   }
   for (TaskProcess& process : processes_) {
     bool lingers = std::ranges::all_of(process.tasks, &Task::over);
-    if (news || process.changed || lingers) list_threads(process, found);
+    if (news || process.incomplete || lingers) list_threads(process, found);
   }
   if (!subject_.follow && !processes_.empty()) candidates_.clear();
   std::erase_if(candidates_, [&](Candidate& candidate) { return look_at(candidate, found); });

@@ -40,11 +40,17 @@ struct Task {
 
 struct TaskProcess {
   pid_t pid = 0, parent = 0;
-  char name[16] = {};    // when it was found
-  int directory = -1;    // /proc/PID/task; -1: there were too many
-  nlink_t links = 0;     // of it: one more for each thread
-  bool changed = false;  // a thread of it has ended since the last search
+  char name[16] = {};       // when it was found
+  int directory = -1;       // /proc/PID/task; -1: there were too many
+  nlink_t links = 0;        // of it, without new threads: one more for each thread
+  bool incomplete = false;  // a thread was seen that could not be read
   std::list<Task> tasks;
+
+  /// The task has ended, or is another thread's now.
+  void lose(Task& task) {
+    task.gone = true;
+    --links;
+  }
 };
 
 class TaskTable {

@@ -94,10 +94,7 @@ void ThreadSweeps::read_task_sums(TaskProcess& process, Task& task, Nanos length
   const SchedSums before = task.sums;
   bool another = sums && (sums->ran < before.ran || sums->ready < before.ready ||
                           sums->ran - before.ran > length + kLateTime);
-  if (read.gone() || another) {
-    task.gone = process.changed = true;
-    return;
-  }
+  if (read.gone() || another) return process.lose(task);
   task.active_before = task.active;
   task.active = sums && *sums != before;
   if (!task.active) return;
