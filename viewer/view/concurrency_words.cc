@@ -65,7 +65,7 @@ std::string where_words(const Source& source, const Request& request, const anal
 
 std::string processors_words(const analyze::Concurrency& concurrency) {
   return fmt::format("{} {}", number_words(concurrency.rule.target),
-                     concurrency.rule.target == 1 ? "processor was" : "processors were");
+                     concurrency.rule.target == 1 ? "processor" : "processors");
 }
 
 }  // namespace
@@ -76,6 +76,7 @@ std::vector<std::string> concurrency_sentences(const Source& source, const Reque
   if (!concurrency.known()) return {};
   const auto time = analyze::time_by_band(concurrency.levels, concurrency.rule);
   const uint64_t elapsed = concurrency.levels.range().length();
+  const std::string processors = processors_words(concurrency);
   const std::string of_all = fmt::format(" of {} s", seconds(elapsed));
   const auto by_level = analyze::time_by_level(concurrency.levels, concurrency.rule.count());
   uint64_t most_poor = 0;
@@ -102,9 +103,9 @@ std::vector<std::string> concurrency_sentences(const Source& source, const Reque
   std::vector<std::string> sentences;
   for (Said& each : said) sentences.push_back(std::move(each.sentence));
   if (sentences.empty())
-    sentences.push_back(fmt::format("{}{} ran with about as many threads as {} available",
+    sentences.push_back(fmt::format("{}{} had about as many threads active as the {} available",
                                     seconds(time[size_t(Band::kOk)] + time[size_t(Band::kIdeal)]), of_all,
-                                    processors_words(concurrency)));
+                                    processors));
   return sentences;
 }
 
