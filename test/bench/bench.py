@@ -167,6 +167,11 @@ def bench_report(bench):
         subprocess.run([bench.generate, profile, "--samples", str(count)], check=True, stdout=subprocess.DEVNULL)
         timed(f"hotspots of {count:,} samples", [bench.varve, "report", "hotspots", "--format", "csv", profile])
         shutil.rmtree(profile)
+    profile = bench.path("generated-switches")
+    subprocess.run([bench.generate, profile, "--samples", "100000", "--switches", "10000000"], check=True,
+                   stdout=subprocess.DEVNULL)
+    timed("concurrency of 10,000,000 switches", [bench.varve, "report", "concurrency", "--format", "csv", profile])
+    shutil.rmtree(profile)
     for name, command in bench.programs():
         if name in ("cc1plus", "node"):
             profile = bench.record(command, "--no-finalize")["profile"]

@@ -18,6 +18,7 @@
 #include "agent/signal/sample_writer.h"
 #include "common/session_keys.h"
 #include "viewer/record/finalize.h"
+#include "viewer/record/observe/observer_writer.h"
 #include "viewer/record/session_writer.h"
 
 namespace {
@@ -27,6 +28,7 @@ using namespace varve;
 struct Options {
   std::string directory;
   uint64_t samples = 1'000'000;
+  uint64_t switches = 0;  // context switch records of run states; 0: none recorded
   uint32_t threads = 4;
   uint32_t functions = 5000;
   uint32_t depth = 24;
@@ -157,6 +159,7 @@ class Generator {
       fail("cannot create {}: {}", options_.directory, std::strerror(errno));
     auto session = begin_session();
     write_agent_file();
+    write_observer();
     finish_session(session);
   }
 
@@ -280,6 +283,36 @@ class Generator {
       if (writer.has_segment()) agent::ProcessFile::seal(writer.take_segment().chunk);
   }
 
+  /// Each thread in its turn is switched in on a processor of its own, and out to wait or to be ready.
+  void write_observer() {
+    if (options_.switches == 0) return;
+    int directory = open(options_.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    auto writer = record::observe::ObserverWriter::create(directory, session_header_);
+    close(directory);
+    if (!writer) fail("{}", writer.error());
+    for (uint32_t i = 0; i < options_.threads; ++i) {
+      format::TrackRecord track{};
+      track.track = i;
+      track.pid = 1000;
+      track.tid = int32_t(1000 + i);
+      track.ppid = 999;
+      track.time_ns = kStartNs;
+      (*writer)->track(track, true);
+    }
+    std::mt19937_64 random(options_.seed);
+    const uint64_t step = (end_ns() - kStartNs) / (options_.switches + 1);
+    std::vector<bool> running(options_.threads);
+    for (uint64_t i = 0; i < options_.switches; ++i) {
+      auto thread = uint32_t(random() % options_.threads);
+      running[thread] = !running[thread];
+      const auto out = random() % 4 == 0 ? format::SwitchKind::kOutReady : format::SwitchKind::kOutBlocked;
+      (*writer)->switch_event({kStartNs + (i + 1) * step}, thread,
+                              running[thread] ? format::SwitchKind::kIn : out, thread);
+    }
+    (*writer)->finish({end_ns()});
+    if ((*writer)->failed()) fail("the observer's file cannot grow: {}", std::strerror((*writer)->error()));
+  }
+
   record::SessionWriter begin_session() {
     int directory = open(options_.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     auto session = record::SessionWriter::create(directory, {.interval = {kIntervalNs}, .stack_depth = 1024});
@@ -319,6 +352,7 @@ int main(int argc, char** argv) {
   CLI::App app("Writes a profile of any size through the real writers.", "generate-profile");
   app.add_option("directory", options.directory, "to be created")->required();
   app.add_option("--samples", options.samples);
+  app.add_option("--switches", options.switches, "context switch records");
   app.add_option("--threads", options.threads)->check(CLI::Range(1, 10000));
   app.add_option("--functions", options.functions)->check(CLI::Range(1, 10'000'000));
   app.add_option("--depth", options.depth, "mean frames of a stack")->check(CLI::Range(1, 2000));

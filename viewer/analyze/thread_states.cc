@@ -17,6 +17,7 @@ using load::RunEvent;
 void add_quanta(ThreadStates& states, const RunEvent& event, uint16_t& last_processor) {
   if (event.quanta == 0) return;
   states.quanta += event.quanta;
+  if (event.processor == RunEvent::kNoProcessor) return;  // a sweep that found no time to look
   if (last_processor != RunEvent::kNoProcessor) {
     // Of several quanta in one sweep only the last one's processor is known.
     ++states.compared;
