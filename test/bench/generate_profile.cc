@@ -329,6 +329,7 @@ class Generator {
     session.text(session_key::kCommand, "generate-profile");
     session.text(session_key::kHost, "generated");
     session.text(session_key::kProcessors, fmt::to_string(options_.threads));
+    session.text(session_key::kStartMonotonicNs, fmt::to_string(kStartNs));
     session.text(session_key::kElapsedNs, fmt::to_string(end_ns() - kStartNs));
     format::ProcessExitRecord exit{};
     exit.pid = 1000;
