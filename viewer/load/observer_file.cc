@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "viewer/load/sweep_stretches.h"
+
 namespace varve::load {
 namespace {
 
@@ -21,11 +23,6 @@ constexpr uint32_t kMostTracks = 1 << 26;
 /// Of time that one sweep may tell about: an hour.
 constexpr uint64_t kLongestStretchNs = 3'600'000'000'000;
 
-uint16_t share_of(uint64_t part_ns, uint64_t whole_ns) {
-  if (part_ns >= whole_ns) return RunEvent::kWhole;
-  return uint16_t(double(part_ns) / double(whole_ns) * RunEvent::kWhole + 0.5);
-}
-
 class ObserverReader {
  public:
   ObserverReader(const File& file, std::vector<Damage>& damages) : file_(file), damages_(damages) {}
@@ -35,10 +32,11 @@ class ObserverReader {
     for (const Chunk& chunk : list_chunks(file_, format::kObserverFile, header, damages_)) {
       if (!chunk.is(format::ChunkType::kRunStates)) continue;
       chunk_time_ = chunk.header.first_time_ns;
+      last_time_ = std::max(last_time_, chunk.header.last_time_ns);
       read_records(file_, format::kObserverFile, chunk, damages_,
                    [this](RecordHeader record_header, ByteView record) { use(record_header, record); });
     }
-    if (states_.source == RunStates::Source::kSweeps) end_stretches(sweep_end_);
+    sweeps_.append_events(states_.tracks, states_.events);
     settle();
     return std::move(states_);
   }
@@ -48,11 +46,6 @@ class ObserverReader {
     uint64_t time_ns;
     TrackId track;
     WaitKind kind;
-  };
-  /// What a sweep says of a thread.
-  struct Swept {
-    uint32_t track;
-    uint64_t run_ns, ready_ns, quanta, processor;
   };
 
   void use(RecordHeader header, ByteView record) {
@@ -88,7 +81,6 @@ class ObserverReader {
       states_.tracks.emplace_back();
       states_.tracks.back().start = {row.time_ns};
       states_.tracks.back().start_seen = header.flags & format::kTrackStartSeen;
-      listed_.push_back(0);
       runs_on_.push_back(RunEvent::kNoProcessor);
       // A thread begins runnable. One that was there before the observer came is taken for blocked until
       // seen.
@@ -158,37 +150,18 @@ class ObserverReader {
     uint64_t begin = record.read_varint(), length = record.read_varint();
     if (begin > UINT64_MAX - chunk_time_ || length > kLongestStretchNs)
       throw ParseError("has a sweep at an impossible time");
-    begin += chunk_time_;
-    if (begin != sweep_begin_) end_stretches(begin);
-    sweep_begin_ = begin;
-    sweep_end_ = begin + length;
+    SweepStretches::Told told;
+    told.begin_ns = chunk_time_ + begin;
+    told.length_ns = length;
+    last_time_ = std::max(last_time_, told.begin_ns + length);
     while (!record.empty()) {
-      Swept swept{};
-      swept.track = known_track(record.read_varint()).value;
-      for (uint64_t Swept::*field : {&Swept::run_ns, &Swept::ready_ns, &Swept::quanta, &Swept::processor})
-        swept.*field = record.read_varint();
-      add_swept(swept, length);
+      TrackId track = known_track(record.read_varint());
+      told.ran_ns = record.read_varint();
+      told.ready_ns = record.read_varint();
+      told.quanta = uint16_t(std::min<uint64_t>(record.read_varint(), UINT16_MAX));
+      told.processor = uint16_t(std::min<uint64_t>(record.read_varint(), RunEvent::kNoProcessor));
+      sweeps_.add(track, told);
     }
-  }
-
-  void add_swept(const Swept& swept, uint64_t length) {
-    uint64_t& last_listed = listed_[swept.track];
-    if (last_listed == sweep_begin_ + 1) return;  // told twice
-    last_listed = sweep_begin_ + 1;
-    RunEvent event;
-    event.running = share_of(swept.run_ns, length);
-    event.ready = std::min(share_of(swept.ready_ns, length), uint16_t(RunEvent::kWhole - event.running));
-    event.processor = uint16_t(std::min<uint64_t>(swept.processor, RunEvent::kNoProcessor));
-    event.quanta = uint16_t(std::min<uint64_t>(swept.quanta, UINT16_MAX));
-    if (event.active()) awake_.push_back(swept.track);
-    add(sweep_begin_, {swept.track}, event);
-  }
-
-  /// Threads that the last sweep found awake are blocked from its end on. If the next one, which begins
-  /// there, lists them, too, its event comes later and holds.
-  void end_stretches(uint64_t next_begin) {
-    for (uint32_t track : awake_) add(std::min(sweep_end_, next_begin), {track}, {});
-    awake_.clear();
   }
 
   void read_wait(RecordHeader header, ByteView record) {
@@ -223,7 +196,7 @@ class ObserverReader {
     for (; wait != waits_.end(); ++wait) put(*wait, last);
     if (!events.empty()) {
       states_.begin = {std::min(states_.begin.count, events.front().time_ns)};
-      states_.end = {events.back().time_ns};
+      states_.end = {std::max(last_time_, events.back().time_ns)};
     }
   }
 
@@ -242,10 +215,8 @@ class ObserverReader {
   // Of switches.
   std::vector<TrackId> turn_;      // by processor: who was switched in last
   std::vector<uint16_t> runs_on_;  // by track: the processor, while it runs
-  // Of sweeps.
-  uint64_t sweep_begin_ = 0, sweep_end_ = 0;
-  std::vector<uint32_t> awake_;   // tracks that the last sweep listed
-  std::vector<uint64_t> listed_;  // by track: begin of the last sweep that listed it, plus one
+  SweepStretches sweeps_;
+  uint64_t last_time_ = 0;  // that anything is known of
 };
 
 }  // namespace
