@@ -152,8 +152,8 @@ class ObserverReader {
       throw ParseError("has a sweep at an impossible time");
     SweepStretches::Told told;
     told.begin_ns = chunk_time_ + begin;
-    told.length_ns = length;
-    last_time_ = std::max(last_time_, told.begin_ns + length);
+    told.length_ns = std::min(length, UINT64_MAX - told.begin_ns);
+    last_time_ = std::max(last_time_, told.begin_ns + told.length_ns);
     while (!record.empty()) {
       TrackId track = known_track(record.read_varint());
       told.ran_ns = record.read_varint();
