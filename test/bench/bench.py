@@ -42,6 +42,7 @@ NODE = (
 
 class Bench:
     def __init__(self, build, work, runs):
+        self.build = build
         self.varve = os.path.join(build, "varve")
         self.agent = os.path.join(build, "libvarve.so")
         self.generate = os.path.join(build, "bench", "generate_profile")
@@ -127,6 +128,29 @@ def bench_cost(bench):
         print(f"| {name} | {spread(ratios['10ms'])} | {spread(ratios['4ms'])} |", flush=True)
 
 
+def bench_observer(bench):
+    """The observer's own CPU time as a share of one processor; and what the command's CPU time becomes while it is observed."""
+    program = os.path.join(bench.build, "programs", "run_states")
+    loads = [("64 threads", ["threads", "64", "4000"]), ("1000 threads", ["threads", "1000", "6000"]), ("switches", ["switches", "300000", "2"])]
+    print("\nObserver's CPU time, share of one processor\n\n| load | switches | sweeps |\n|---|---|---|")
+    for name, arguments in loads:
+        shares = []
+        for source in ("switches", "sweeps"):
+            s = bench.record([program, *arguments], "--no-finalize", "--run-states", source)
+            shares.append(f"{100 * s['observer_cpu_ns'] / s['elapsed_ns']:.2f} %")
+            shutil.rmtree(s["profile"])
+        print(f"| {name} | {' | '.join(shares)} |", flush=True)
+    print(f"\nCPU time of the command with run states over without, {bench.runs} alternating pairs: median [middle half]\n")
+    print("| program | switches | sweeps |\n|---|---|---|")
+    for name, command in bench.programs():
+        ratios = {"switches": [], "sweeps": []}
+        for _ in range(bench.runs):
+            for source, into in ratios.items():
+                off = bench.record(command, "--no-finalize", "--run-states", "off")["cpu_ns"]
+                into.append(bench.record(command, "--no-finalize", "--run-states", source)["cpu_ns"] / off)
+        print(f"| {name} | {spread(ratios['switches'])} | {spread(ratios['sweeps'])} |", flush=True)
+
+
 def bench_start(bench):
     """Short processes inside one recorded shell loop, against the same loop with an empty library preloaded. Profiles stay until
     the end: for a minute ext4 passes over the inodes of removed files, one by one, and hundreds of them cost every new file 0.3 ms."""
@@ -181,7 +205,7 @@ def bench_report(bench):
 
 
 def main():
-    sections = {"handler": bench_handler, "cost": bench_cost, "start": bench_start, "report": bench_report}
+    sections = {"handler": bench_handler, "cost": bench_cost, "observer": bench_observer, "start": bench_start, "report": bench_report}
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", required=True)
     parser.add_argument("--work", required=True)

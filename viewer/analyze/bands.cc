@@ -13,13 +13,6 @@
 namespace varve::analyze {
 namespace {
 
-std::string_view text_of(const load::Session& session, std::string_view key) {
-  std::string_view found;
-  for (const auto& [name, value] : session.texts)
-    if (name == key) found = value;
-  return found;
-}
-
 /// Starts and ends of threads are told by two clocks' readings; so far from the observed time its first or
 /// last level still counts.
 constexpr uint64_t kNearNs = 50'000'000;
@@ -75,11 +68,11 @@ Band BandRule::of(double level) const {
 Machine machine_of(const load::Session& session) {
   Machine machine;
   machine.processors = std::max<uint64_t>(session.processors, 1);
-  uint64_t allowed = count_list(text_of(session, session_key::kAffinity));
+  uint64_t allowed = count_list(session.text(session_key::kAffinity));
   machine.usable = double(allowed ? allowed : machine.processors);
-  uint64_t cores = number_of(text_of(session, session_key::kCores));
+  uint64_t cores = session.number(session_key::kCores);
   machine.cores = cores ? std::min(double(cores), machine.usable) : machine.usable;
-  std::string_view limit = text_of(session, session_key::kCgroupCpuMax);
+  std::string_view limit = session.text(session_key::kCgroupCpuMax);
   double quota = double(take_number(limit, ' ')), period = double(take_number(limit, ' '));
   if (quota > 0 && period > 0) {
     machine.usable = std::min(machine.usable, quota / period);

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -289,10 +288,7 @@ void Loader::complete_session() {
 
 /// Where recording stopped before a process ended, the clocks of its end count what was not to be recorded.
 void Loader::forget_after_stop() {
-  Nanos stop;
-  for (const auto& [key, value] : profile_.session.texts)
-    if (key == session_key::kStopMonotonicNs)
-      std::from_chars(value.data(), value.data() + value.size(), stop.count);
+  Nanos stop{profile_.session.number(session_key::kStopMonotonicNs)};
   if (stop == Nanos{}) return;
   for (Process& process : profile_.processes)
     if (process.end_time > stop) process.end_cpu = {};

@@ -6,7 +6,9 @@
 #pragma once
 
 #include <array>
+#include <charconv>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -159,6 +161,21 @@ struct Session {
   Nanos interval;
   uint32_t stack_depth = 0;
   std::vector<std::pair<std::string, std::string>> texts;  // every key and value, in order
+
+  /// The value of a key of session_keys.h, of its last record; empty where there is none.
+  std::string_view text(std::string_view key) const {
+    std::string_view found;
+    for (const auto& [name, value] : texts)
+      if (name == key) found = value;
+    return found;
+  }
+  /// The same as a number; 0 where it is none.
+  uint64_t number(std::string_view key) const {
+    const std::string_view digits = text(key);
+    uint64_t value = 0;
+    std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    return value;
+  }
 };
 
 struct Profile {

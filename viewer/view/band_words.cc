@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 
 #include "common/session_keys.h"
 
@@ -31,13 +30,6 @@ constexpr Letter kLetters[] = {
     {'-', {RunState::kBlocked, WaitKind::kOther}, "other wait"},
     {' ', {RunState::kExited, WaitKind::kOther}, ""},
 };
-
-std::string_view text_of(const load::Session& session, std::string_view key) {
-  std::string_view found;
-  for (const auto& [name, value] : session.texts)
-    if (name == key) found = value;
-  return found;
-}
 
 }  // namespace
 
@@ -84,7 +76,7 @@ std::string number_words(double number) { return fmt::format("{:.4g}", number); 
 std::string source_words(const load::Profile& profile) {
   using Origin = load::RunStates::Source;
   const load::RunStates& states = profile.run_states;
-  const std::string_view reason = text_of(profile.session, session_key::kObserverReason);
+  const std::string_view reason = profile.session.text(session_key::kObserverReason);
   const std::string why = reason.empty() ? "" : fmt::format(" ({})", reason);
   if (!states.known()) return "The run states of threads were not recorded" + why + ".";
   std::string words;
@@ -93,9 +85,7 @@ std::string source_words(const load::Profile& profile) {
     if (states.lost)
       words = fmt::format("Run states come from switches of threads, of which {} were lost.", states.lost);
   } else {
-    uint64_t period = 0;
-    const std::string_view text = text_of(profile.session, session_key::kObserverPeriodNs);
-    std::from_chars(text.data(), text.data() + text.size(), period);
+    const uint64_t period = profile.session.number(session_key::kObserverPeriodNs);
     words = fmt::format("Run states come from looks at all threads{}, so shorter ones are means{}.",
                         period ? fmt::format(" every {:.0f} ms", double(period) / 1e6) : "", why);
   }

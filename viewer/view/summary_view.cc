@@ -10,6 +10,7 @@
 #include <cstring>
 #include <set>
 
+#include "common/session_keys.h"
 #include "viewer/analyze/quality.h"
 #include "viewer/load/load.h"
 #include "viewer/view/band_words.h"
@@ -176,6 +177,8 @@ void add_concurrency(View& view, const Source& source, const std::vector<std::st
   }
   view.facts.push_back({"target", "", Unit::kNumber, concurrency.rule.target});
   view.facts.push_back({"run_states", "", Unit::kText, source_name(source.profile.run_states.source)});
+  view.facts.push_back(
+      {"observer_cpu_ns", "", Unit::kTime, source.profile.session.number(session_key::kObserverCpuNs)});
 }
 
 std::vector<std::string> next_commands(const Request& request, const analyze::Quality& quality) {
