@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // See ledger.h. The parts, of one thread with its CPU clock:
-//   start-up   0 .. start_cpu of a program's first thread: exec in the kernel, dynamic loader
+//   start-up   0 .. start_cpu: the kernel's part of a new thread; exec and the dynamic loader
 //   sampled    sum of its samples' weights
 //   paused     ticks that came while recording was paused
-//   lost       start_cpu .. last_cpu, less sampled and paused: samples that found no room or are in a damaged
-//   chunk residual   last_cpu .. end_cpu: after its last tick
+//   lost       start_cpu .. last_cpu, less sampled and paused: samples without room, or in a damaged chunk
+//   residual   last_cpu .. end_cpu: after its last tick
 // and of the run: not sampled = the kernel's CPU time less all of these.
 // Context: viewer.
 #include "viewer/load/ledger.h"
@@ -92,6 +92,10 @@ class LedgerMaker {
     // Samples may be ahead of the thread's row when a file is read while it grows.
     thread.residual = saturating_sub(clocked(thread), std::max(ticked, told));
     Nanos end = std::max(thread.end_time, facts_[id.index()].last_sample);
+    // The clock of a thread begins with it, in the kernel; that of a main thread may go back over other
+    // images.
+    if (main_thread_[thread.process.index()] != id)
+      add_row(id, thread.start_time, thread.start_cpu, SpecialSite::kStartUp, profile_.residual);
     add_row(id, end, thread.paused, SpecialSite::kPaused, profile_.unsampled);
     add_row(id, end, saturating_sub(ticked, told), SpecialSite::kLost, profile_.unsampled);
     thread.residual = add_row(id, end, thread.residual, SpecialSite::kResidual, profile_.residual);
