@@ -333,11 +333,18 @@ tl::expected<Profile, std::string> load(const std::string& path, const LoadOptio
 }
 
 size_t count_threads(const Profile& profile) {
-  std::vector<std::pair<int32_t, int32_t>> ids;
-  for (const Thread& thread : profile.threads)
-    ids.emplace_back(profile.processes[thread.process.index()].pid, thread.tid);
-  std::sort(ids.begin(), ids.end());
-  return size_t(std::unique(ids.begin(), ids.end()) - ids.begin());
+  // Numbers are used again within a run, so rows are counted, but for the first thread of an image that goes
+  // on where an exec ended the one before.
+  std::vector<bool> goes_on(profile.processes.size());
+  std::unordered_map<int32_t, format::ImageEnd> last_end;  // by pid
+  for (size_t i = 0; i < profile.processes.size(); ++i) {
+    auto [before, first] = last_end.try_emplace(profile.processes[i].pid, format::ImageEnd::kUnknown);
+    goes_on[i] = !first && before->second == format::ImageEnd::kExec;
+    before->second = profile.processes[i].end;
+  }
+  return size_t(std::ranges::count_if(profile.threads, [&](const Thread& thread) {
+    return !(thread.is_main && goes_on[thread.process.index()]);
+  }));
 }
 
 }  // namespace varve::load

@@ -24,7 +24,7 @@ tl::expected<Profile, std::string> load(const std::string& path, const LoadOptio
 tl::expected<Profile, std::string> load(const FileSource& source, const std::string& path,
                                         const LoadOptions& options = {});
 
-/// Threads by their ids: an exec gives a thread a row in the next image, but makes no new one.
+/// Threads of the run: an exec gives a thread a row in the next image, but makes no new one.
 size_t count_threads(const Profile& profile);
 
 /// The profile begun last among `directory` itself and the directories in it. The error is a whole sentence.
