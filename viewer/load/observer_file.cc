@@ -82,9 +82,9 @@ class ObserverReader {
       states_.tracks.back().start = {row.time_ns};
       states_.tracks.back().start_seen = header.flags & format::kTrackStartSeen;
       runs_on_.push_back(RunEvent::kNoProcessor);
-      // A thread begins runnable. One that was there before the observer came is taken for blocked until
-      // seen.
-      if (states_.tracks.back().start_seen) add(row.time_ns, {row.track}, {.ready = RunEvent::kWhole});
+      // A thread begins runnable. One that was there before it was seen is taken for blocked.
+      add(row.time_ns, {row.track},
+          {.ready = states_.tracks.back().start_seen ? RunEvent::kWhole : uint16_t(0)});
     }
     Track& track = states_.tracks[row.track];
     track.pid = row.pid;

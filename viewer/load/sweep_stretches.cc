@@ -47,6 +47,15 @@ RunEvent event_of(const Told& told, TrackId track) {
   return event;
 }
 
+/// What a thread that was made within a stretch did, it did since its start.
+void begin_at(std::vector<Told>& told, Nanos start) {
+  for (Told& each : told) {
+    if (each.begin_ns >= start.count || end_of(each) <= start.count) continue;
+    each.length_ns = end_of(each) - start.count;
+    each.begin_ns = start.count;
+  }
+}
+
 }  // namespace
 
 void SweepStretches::add(TrackId track, const Told& told) {
@@ -58,6 +67,7 @@ void SweepStretches::add(TrackId track, const Told& told) {
 
 void SweepStretches::append_track(const Track& track, TrackId id, std::vector<Told>& told,
                                   std::vector<RunEvent>& events) {
+  begin_at(told, track.start);
   // From the last stretch backwards, the gaps between them included: there nothing was told, so far.
   std::vector<Told> filled;
   Excess excess;
