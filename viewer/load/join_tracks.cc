@@ -3,13 +3,13 @@
 // Context: viewer.
 #include "viewer/load/join_tracks.h"
 
-#include <algorithm>
 #include <map>
 
 namespace varve::load {
 namespace {
 
 using Key = std::pair<int32_t, int32_t>;  // pid, tid
+constexpr uint32_t kNone = UINT32_MAX;
 
 bool overlap(Nanos begin, Nanos end, Nanos other_begin, Nanos other_end) {
   auto before = [](Nanos first_end, Nanos second_begin) {
@@ -22,8 +22,10 @@ class Joiner {
  public:
   explicit Joiner(Profile& profile)
       : profile_(profile), tracks_(profile.run_states.tracks), joined_(tracks_.size()) {
-    for (uint32_t i = 0; i < tracks_.size(); ++i) by_key_[{tracks_[i].pid, tracks_[i].tid}].push_back({i});
-    for (uint32_t i = 0; i < profile.processes.size(); ++i) by_pid_.emplace(profile.processes[i].pid, i);
+    for (uint32_t i = 0; i < tracks_.size(); ++i)
+      tracks_of_[{tracks_[i].pid, tracks_[i].tid}].emplace(tracks_[i].start.count, i);
+    for (uint32_t i = 0; i < profile.processes.size(); ++i)
+      images_of_[profile.processes[i].pid].emplace(profile.processes[i].start_time.count, i);
   }
 
   void join() {
@@ -36,27 +38,32 @@ class Joiner {
   }
 
  private:
-  /// Numbers are used again, so among the tracks that lived at the time the one that began last is meant. A
-  /// sweep may see a thread later than its own agent does.
+  /// Of rows that have the same number, one after the other: the last that began before `start` if it lived
+  /// then, else the first after it. kNone if neither did.
+  template <typename Row>
+  static uint32_t row_at(const std::multimap<uint64_t, uint32_t>& rows, Nanos start, const Row& overlaps) {
+    auto after = rows.upper_bound(start.count);
+    if (after != rows.begin() && overlaps(std::prev(after)->second)) return std::prev(after)->second;
+    return after != rows.end() && overlaps(after->second) ? after->second : kNone;
+  }
+
+  /// A sweep may see a thread later than its own agent does.
   TrackId track_of(const Thread& thread) const {
-    auto found = by_key_.find({profile_.processes[thread.process.index()].pid, thread.tid});
-    if (found == by_key_.end()) return TrackId::none();
-    TrackId best = TrackId::none();
-    for (TrackId id : found->second) {
-      const Track& track = tracks_[id.index()];
-      if (!overlap(track.start, track.end, thread.start_time, thread.end_time)) continue;
-      if (!best.valid() || track.start <= thread.start_time) best = id;
-    }
-    return best;
+    auto found = tracks_of_.find({profile_.processes[thread.process.index()].pid, thread.tid});
+    if (found == tracks_of_.end()) return TrackId::none();
+    return {row_at(found->second, thread.start_time, [&](uint32_t row) {
+      return overlap(tracks_[row].start, tracks_[row].end, thread.start_time, thread.end_time);
+    })};
   }
 
   /// The image of the track's process that ran when the track began; a new row where there is none.
   ProcessId process_of(const Track& track) {
-    auto [first, end] = by_pid_.equal_range(track.pid);
-    for (auto each = first; each != end; ++each) {
-      const Process& process = profile_.processes[each->second];
-      if (overlap(track.start, track.end, process.start_time, process.end_time)) return {each->second};
-    }
+    auto& images = images_of_[track.pid];
+    const uint32_t row = row_at(images, track.start, [&](uint32_t each) {
+      const Process& process = profile_.processes[each];
+      return overlap(track.start, track.end, process.start_time, process.end_time);
+    });
+    if (row != kNone) return {row};
     Process process;
     process.pid = track.pid;
     process.ppid = track.ppid;
@@ -66,7 +73,7 @@ class Joiner {
     process.seen_only = true;
     profile_.processes.push_back(std::move(process));
     auto added = uint32_t(profile_.processes.size() - 1);
-    by_pid_.emplace(track.pid, added);
+    images.emplace(track.start.count, added);
     return {added};
   }
 
@@ -87,8 +94,9 @@ class Joiner {
   Profile& profile_;
   const std::vector<Track>& tracks_;
   std::vector<bool> joined_;
-  std::map<Key, std::vector<TrackId>> by_key_;  // by start
-  std::multimap<int32_t, uint32_t> by_pid_;     // rows of Profile::processes
+  // By start; the values are rows.
+  std::map<Key, std::multimap<uint64_t, uint32_t>> tracks_of_;
+  std::map<int32_t, std::multimap<uint64_t, uint32_t>> images_of_;
 };
 
 }  // namespace
