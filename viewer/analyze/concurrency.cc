@@ -33,9 +33,8 @@ Concurrency concurrency(const load::Profile& profile, const Filter& filter, cons
   result.rule = {options.scale, options.target.value_or(default_target(result.machine, options.scale)),
                  options.thresholds};
   if (!profile.run_states.known()) return result;
-  const std::vector<bool> pass = tracks_that_pass(profile, filter);
-  result.levels = Levels(profile.run_states, time_range(profile, filter),
-                         [&](TrackId track) { return bool(pass[track.index()]); });
+  result.tracks = tracks_that_pass(profile, filter);
+  result.levels = Levels(profile.run_states, time_range(profile, filter), result.passes());
   if (result.known()) result.of_sample = band_of_samples(profile, result.levels, result.rule);
   return result;
 }

@@ -22,9 +22,13 @@ struct Concurrency {
   Machine machine;
   BandRule rule;
   Levels levels;                // of the processes that pass, in the time that passes
+  std::vector<bool> tracks;     // a row each of RunStates::tracks: whether it belongs to those processes
   std::vector<Band> of_sample;  // a row each of Profile::samples; empty where nothing was observed
 
   bool known() const { return levels.known(); }
+  PassTrack passes() const {
+    return [this](TrackId track) { return bool(tracks[track.index()]); };
+  }
   /// Adds the weight of a sample to the column of its band. `numbers` has kBandedMetricCount columns.
   void add_band(size_t sample, uint64_t weight_ns, std::span<uint64_t> numbers) const {
     if (of_sample[sample] != Band::kUnknown)

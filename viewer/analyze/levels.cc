@@ -35,18 +35,55 @@ Levels::Levels(const load::RunStates& states, TimeRange range, const PassTrack& 
   }
 }
 
+namespace {
+
+/// Adds `length` to the two whole levels around a sum of shares.
+void add_time(std::vector<uint64_t>& time, uint64_t level, uint64_t length) {
+  const size_t below = level / RunEvent::kWhole;
+  const uint64_t above_part = part_of(length, uint32_t(level % RunEvent::kWhole));
+  if (time.size() < below + 2) time.resize(below + 2);
+  time[below] += length - above_part;
+  time[below + 1] += above_part;
+}
+
+void trim(std::vector<uint64_t>& time) {
+  while (time.size() > 1 && time.back() == 0) time.pop_back();
+}
+
+}  // namespace
+
 std::vector<uint64_t> time_by_level(const Levels& levels, uint64_t Level::*count) {
   std::vector<uint64_t> time(1);
-  for (size_t i = 0; i < levels.rows().size(); ++i) {
-    const Level& row = levels.rows()[i];
-    uint64_t length = levels.end_of(i) - row.time_ns;
-    size_t below = row.*count / RunEvent::kWhole;
-    uint64_t above_part = part_of(length, uint32_t(row.*count % RunEvent::kWhole));
-    if (time.size() < below + 2) time.resize(below + 2);
-    time[below] += length - above_part;
-    time[below + 1] += above_part;
+  for (size_t i = 0; i < levels.rows().size(); ++i)
+    add_time(time, levels.rows()[i].*count, levels.end_of(i) - levels.rows()[i].time_ns);
+  trim(time);
+  return time;
+}
+
+std::vector<std::vector<uint64_t>> running_time_by_group(const load::RunStates& states,
+                                                         std::span<const TimeRange> ranges,
+                                                         std::span<const uint32_t> group_of) {
+  std::vector<std::vector<uint64_t>> time(ranges.size(), std::vector<uint64_t>(1));
+  std::vector<uint64_t> running(ranges.size()), since(ranges.size());
+  for (size_t i = 0; i < ranges.size(); ++i) since[i] = ranges[i].begin;
+  const auto pass_time = [&](size_t group, uint64_t until) {
+    until = std::min(until, ranges[group].end);
+    if (until <= since[group]) return;
+    add_time(time[group], running[group], until - since[group]);
+    since[group] = until;
+  };
+  std::vector<uint16_t> present(states.tracks.size());
+  for (const RunEvent& event : states.events) {
+    const uint32_t group = group_of[event.track.index()];
+    if (group == kNoGroup) continue;
+    pass_time(group, event.time_ns);
+    running[group] += uint64_t(event.running) - present[event.track.index()];  // modulo 2^64, and back
+    present[event.track.index()] = event.running;
   }
-  while (time.size() > 1 && time.back() == 0) time.pop_back();
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    pass_time(i, ranges[i].end);
+    trim(time[i]);
+  }
   return time;
 }
 
@@ -67,7 +104,7 @@ class Pairs {
 
 }  // namespace
 
-PairShares pair_shares(const load::RunStates& states, TimeRange range) {
+PairShares pair_shares(const load::RunStates& states, TimeRange range, const PassTrack& pass) {
   Pairs all;
   std::unordered_map<int32_t, Pairs> by_pid;
   std::vector<double> present(states.tracks.size());
@@ -81,6 +118,7 @@ PairShares pair_shares(const load::RunStates& states, TimeRange range) {
     since = std::max(since, until);
   };
   for (const RunEvent& event : states.events) {
+    if (!pass(event.track)) continue;
     pass_time(event.time_ns);
     double& now = present[event.track.index()];
     double next = double(event.running) / RunEvent::kWhole;
@@ -94,7 +132,9 @@ PairShares pair_shares(const load::RunStates& states, TimeRange range) {
   }
   pass_time(states.end.count);
   if (total < 1) return {};
-  return {within / total, 1 - within / total};
+  // Sums of fractions are not exact.
+  const double share = std::clamp(within / total, 0.0, 1.0);
+  return {share, 1 - share};
 }
 
 }  // namespace varve::analyze

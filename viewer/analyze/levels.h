@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "viewer/analyze/stretches.h"
@@ -44,12 +45,22 @@ class Levels {
 /// mean.
 std::vector<uint64_t> time_by_level(const Levels& levels, uint64_t Level::*count);
 
+/// The same for groups of threads, each within a range of its own, in one pass over all events:
+/// time_by_level() of each group, by threads running. `group_of` has a row each of the tracks: an index into
+/// `ranges`.
+std::vector<std::vector<uint64_t>> running_time_by_group(const load::RunStates& states,
+                                                         std::span<const TimeRange> ranges,
+                                                         std::span<const uint32_t> group_of);
+/// In group_of: a thread of no group.
+inline constexpr uint32_t kNoGroup = UINT32_MAX;
+
 /// Of the pairs of threads that ran at the same time, weighted by how long they did: the share whose two
 /// threads belong to one process, and the share of the others. Both 0 where no two ever ran together.
 struct PairShares {
   double within_process = 0;
   double between_processes = 0;
 };
-PairShares pair_shares(const load::RunStates& states, TimeRange range);
+/// Of the threads that pass.
+PairShares pair_shares(const load::RunStates& states, TimeRange range, const PassTrack& pass);
 
 }  // namespace varve::analyze

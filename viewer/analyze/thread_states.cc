@@ -50,7 +50,7 @@ std::vector<ThreadStates> thread_states(const load::Profile& profile, TimeRange 
   for (size_t i = 0; i < all.size(); ++i) all[i].known = profile.threads[i].track.valid();
   for_each_stretch(run, [&](const RunEvent& event, TimeRange stretch) {
     bool begins = true;
-    for (const TrackThreads::Part& part : threads.of(event.track)) {
+    for (const TrackThreads::Part& part : threads.of(event.track, stretch)) {
       TimeRange shared = stretch.within(part.range).within(range);
       if (shared.length() == 0) continue;
       ThreadStates& states = all[part.thread.index()];

@@ -72,7 +72,7 @@ Timeline timeline(const load::Profile& profile, const Levels& levels, TimeRange 
   std::vector<Parts> parts(line.threads.size() * line.slices);
   TrackThreads track_threads(profile);
   for_each_stretch(profile.run_states, [&](const RunEvent& event, TimeRange stretch) {
-    for (const TrackThreads::Part& of : track_threads.of(event.track)) {
+    for (const TrackThreads::Part& of : track_threads.of(event.track, stretch)) {
       auto row = row_of.find(of.thread.value);
       if (row == row_of.end()) continue;
       for_each_slice(line, stretch.within(of.range), [&](size_t slice, TimeRange part) {

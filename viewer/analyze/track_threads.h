@@ -3,7 +3,9 @@
 // Context: viewer.
 #pragma once
 
+#include <algorithm>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "viewer/analyze/stretches.h"
@@ -36,6 +38,17 @@ class TrackThreads {
   /// In the order of time.
   std::span<const Part> of(TrackId track) const {
     auto [first, last] = std::ranges::equal_range(parts_, track, {}, &Part::track);
+    return {first, last};
+  }
+  /// Those of a track that `range` may touch, so that a shell's thousands of programs cost nothing.
+  std::span<const Part> of(TrackId track, TimeRange range) const {
+    const std::span<const Part> all = of(track);
+    const auto begins_before = [](uint64_t time) {
+      return [time](const Part& part) { return part.range.begin < time; };
+    };
+    auto last = std::ranges::partition_point(all, begins_before(range.end));
+    auto first = std::ranges::partition_point(all, begins_before(range.begin));
+    if (first != all.begin()) --first;
     return {first, last};
   }
 
