@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <optional>
 #include <string_view>
 
 #include "common/session_keys.h"
@@ -17,33 +18,34 @@ namespace {
 /// last level still counts.
 constexpr uint64_t kNearNs = 50'000'000;
 
-uint64_t number_of(std::string_view text) {
+constexpr uint64_t kMostProcessors = 8192;  // Linux's own limit; more are a damaged profile's
+
+/// The number that `text` begins with, at most kMostNumber. Nothing where it begins with none.
+constexpr uint64_t kMostNumber = UINT32_MAX;
+std::optional<uint64_t> number_of(std::string_view text) {
   uint64_t number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (read.ec != std::errc() || number > kMostNumber) return std::nullopt;
   return number;
 }
 
-/// The number before `separator`, which is taken off `text` with it.
-uint64_t take_number(std::string_view& text, char separator) {
-  size_t at = std::min(text.find(separator), text.size());
-  uint64_t number = number_of(text.substr(0, at));
-  text.remove_prefix(std::min(at + 1, text.size()));
-  return number;
+/// What stands before `separator`, which is taken off `text` with it.
+std::string_view take(std::string_view& text, char separator) {
+  const std::string_view taken = text.substr(0, text.find(separator));
+  text.remove_prefix(std::min(taken.size() + 1, text.size()));
+  return taken;
 }
 
-/// Processors of "0-3,8". 0 where it says nothing.
+/// Processors of "0-3,8"; 0 where it says nothing.
 uint64_t count_list(std::string_view list) {
-  constexpr uint64_t kMost = 1 << 20;
   uint64_t count = 0;
   while (!list.empty()) {
-    std::string_view part = list.substr(0, list.find(','));
-    list.remove_prefix(std::min(part.size() + 1, list.size()));
-    bool range = part.find('-') != std::string_view::npos;
-    uint64_t first = take_number(part, '-');
-    uint64_t last = range ? number_of(part) : first;
-    if (last >= first && last < kMost) count += last - first + 1;
+    std::string_view part = take(list, ',');
+    const bool is_range = part.find('-') != std::string_view::npos;
+    const auto first = number_of(take(part, '-')), last = is_range ? number_of(part) : first;
+    if (first && last && *last >= *first && *last < kMostProcessors) count += *last - *first + 1;
   }
-  return std::min(count, kMost);
+  return std::min(count, kMostProcessors);
 }
 
 }  // namespace
@@ -67,13 +69,14 @@ Band BandRule::of(double level) const {
 
 Machine machine_of(const load::Session& session) {
   Machine machine;
-  machine.processors = std::max<uint64_t>(session.processors, 1);
+  machine.processors = std::clamp<uint64_t>(session.processors, 1, kMostProcessors);
   uint64_t allowed = count_list(session.text(session_key::kAffinity));
   machine.usable = double(allowed ? allowed : machine.processors);
-  uint64_t cores = session.number(session_key::kCores);
+  const uint64_t cores = session.number(session_key::kCores);
   machine.cores = cores ? std::min(double(cores), machine.usable) : machine.usable;
   std::string_view limit = session.text(session_key::kCgroupCpuMax);
-  double quota = double(take_number(limit, ' ')), period = double(take_number(limit, ' '));
+  const auto quota = double(number_of(take(limit, ' ')).value_or(0));
+  const auto period = double(number_of(take(limit, ' ')).value_or(0));
   if (quota > 0 && period > 0) {
     machine.usable = std::min(machine.usable, quota / period);
     machine.cores = std::min(machine.cores, quota / period);
