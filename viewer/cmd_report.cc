@@ -324,14 +324,6 @@ size_t text_width(const ReportOptions& options) {
   return options.width != 0 ? size_t(options.width) : terminal.is_terminal ? terminal.columns : 0;
 }
 
-/// A timeline in text takes what the columns beside it leave.
-void set_slices(ReportOptions& options) {
-  constexpr size_t kBeside = 40, kLeast = 20;
-  const size_t width = text_width(options);
-  if (options.format == Format::kText && width != 0)
-    options.request.slices = std::max(kLeast, width > kBeside ? width - kBeside : 0);
-}
-
 std::string rendered(const view::View& view, const ReportOptions& options) {
   if (options.format == Format::kCsv) return render::csv(view);
   if (options.format == Format::kJson) return render::json(view);
@@ -373,7 +365,8 @@ int run_report(std::span<const std::string> arguments) {
 
   if (!words->profile.empty()) options.request.profile_words = record::shell_quoted(words->profile);
   set_limits(*words->kind, options);
-  set_slices(options);
+  if (options.format == Format::kText && text_width(options) != 0)
+    options.request.slices = view::slices_for(text_width(options));
   options.request.still_recording = record::is_recording(path);
   auto view = view::make(*words->kind, {*profile, symbols}, options.request);
   if (!view) return fail(view.error());

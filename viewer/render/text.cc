@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "viewer/render/bars.h"
 #include "viewer/render/numbers.h"
 #include "viewer/render/render.h"
 #include "viewer/render/text_table.h"
@@ -61,6 +62,13 @@ std::string tables_text(const view::View& view, const TextStyle& style) {
   return out;
 }
 
+std::string legend_text(const view::View& view, const TextStyle& style) {
+  std::string words;
+  for (const auto& [letter, meaning] : view.legend)
+    words += fmt::format("{}{} {}", words.empty() ? "" : ", ", strip_text({&letter, 1}, style), meaning);
+  return words.empty() ? "" : wrapped("Each letter is what took most of its time: " + words + ".", style);
+}
+
 void add_part(std::string& out, const std::string& part) {
   if (part.empty()) return;
   if (!out.empty()) out += "\n";
@@ -90,7 +98,7 @@ std::string ledger_line(const analyze::Ledger& ledger) {
 std::string text(const view::View& view, const TextStyle& style) {
   std::string out = facts_text(view, style);
   add_part(out, tables_text(view, style));
-  std::string end;
+  std::string end = legend_text(view, style);
   for (const std::string& note : view.notes) end += wrapped(note, style);
   if (!view.filter.empty()) {
     const uint64_t cpu = view.ledger.cpu.count;

@@ -143,14 +143,29 @@ class Layout {
       tree.width = std::max(tree.width, display_width(lines_[i]) + display_width(tree.texts[i]));
   }
 
+  /// Columns of one order go together. Where a wide one had to go, narrow ones that went before it may have
+  /// room again.
   void spare() {
-    for (int order = 1; order < 10 && least_line() > style_.width; ++order) {
-      for (size_t j = 0; j < last_; ++j) {
-        if (table_.columns[shown_[j].column].spare != order) continue;
-        shown_.erase(shown_.begin() + ptrdiff_t(j--));
-        --last_;
-      }
+    std::vector<std::vector<Shown>> spared;
+    for (int order = 1; order < 10 && least_line() > style_.width; ++order) spared.push_back(take_out(order));
+    for (size_t i = spared.size(); i-- > 0;) {
+      if (spared[i].empty()) continue;
+      std::ranges::move(spared[i], std::back_inserter(shown_));
+      std::ranges::sort(shown_, {}, &Shown::column);
+      last_ = shown_.size() - 1;
+      if (least_line() > style_.width) take_out(int(i) + 1);
     }
+  }
+
+  std::vector<Shown> take_out(int order) {
+    std::vector<Shown> taken;
+    for (size_t j = 0; j < last_; ++j) {
+      if (table_.columns[shown_[j].column].spare != order) continue;
+      taken.push_back(std::move(shown_[j]));
+      shown_.erase(shown_.begin() + ptrdiff_t(j--));
+      --last_;
+    }
+    return taken;
   }
 
   /// What the least of all columns leaves over goes to the last name, then to the others. Where it is

@@ -17,9 +17,12 @@ Table level_table(const analyze::Concurrency& concurrency) {
   Table table;
   table.id = "levels";
   table.columns = {
-      {"level", "Threads", Unit::kNumber}, {"elapsed_ns", "Elapsed", Unit::kTime},
-      {"", "Share", Unit::kShare},         {"band", "Band", Unit::kText},
-      {"class", "Class", Unit::kText},     {"", "Time at this level", Unit::kBar},
+      {"level", "Threads", Unit::kNumber},
+      {"elapsed_ns", "Elapsed", Unit::kTime},
+      {"", "Share%", Unit::kShare, false, -1, 1},
+      {"", "Time", Unit::kBar, false, -1, 2},
+      {"band", "Band", Unit::kText},
+      {"class", "Class", Unit::kText},
   };
   const analyze::BandRule& rule = concurrency.rule;
   const std::vector<uint64_t> time = analyze::time_by_level(concurrency.levels, rule.count());
@@ -28,10 +31,12 @@ Table level_table(const analyze::Concurrency& concurrency) {
   for (uint64_t each : time) most = std::max(most, each);
   for (size_t level = 0; level < time.size(); ++level) {
     const Band band = rule.of(double(level));
+    // All levels up to the target, and above only those that there were.
+    if (time[level] == 0 && double(level) > rule.target) continue;
     Bar bar;
     bar.parts[size_t(band)] = share(time[level], most);
-    table.add({}, {uint64_t(level), time[level], share(time[level], all), band_name(band),
-                   class_name(analyze::class_of(level, uint64_t(rule.target + 0.5))), bar});
+    table.add({}, {uint64_t(level), time[level], share(time[level], all), bar, band_name(band),
+                   class_name(analyze::class_of(level, uint64_t(rule.target + 0.5)))});
   }
   return table;
 }
@@ -45,8 +50,8 @@ Table band_table(const analyze::Concurrency& concurrency) {
   const auto time = analyze::time_by_band(concurrency.levels, concurrency.rule);
   table.rows.push_back({});
   for (size_t i = 0; i < time.size(); ++i) {
-    table.columns.push_back(
-        {lower_case(band_name(Band(i))) + "_ns", std::string(band_name(Band(i))), Unit::kTime});
+    table.columns.push_back({lower_case(band_name(Band(i))) + "_ns", std::string(band_name(Band(i))),
+                             Unit::kTime, false, -1, Band(i) == Band::kOk ? 1 : 0});
     table.cells.push_back(time[i]);
   }
   return table;

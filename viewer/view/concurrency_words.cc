@@ -63,9 +63,19 @@ std::string where_words(const Source& source, const Request& request, const anal
                      std::get<std::string_view>(function_cells(source, place.function).short_name), thread);
 }
 
-std::string processors_words(const analyze::Concurrency& concurrency) {
-  return fmt::format("{} {}", number_words(concurrency.rule.target),
-                     concurrency.rule.target == 1 ? "processor" : "processors");
+/// What the levels are judged against.
+struct Target {
+  std::string were;  // "4 cores were available", "the target was 2"
+  std::string the;   // "the 4 cores", "the target of 2"
+};
+Target target_of(const analyze::Concurrency& concurrency, const Request& request) {
+  const std::string number = number_words(concurrency.rule.target);
+  if (request.bands.target) return {"the target was " + number, "the target of " + number};
+  const bool one = concurrency.rule.target == 1;
+  const bool cores = concurrency.rule.scale == analyze::Scale::kConcurrency &&
+                     concurrency.machine.cores < concurrency.machine.usable;
+  const std::string words = fmt::format("{} {}{}", number, cores ? "core" : "processor", one ? "" : "s");
+  return {fmt::format("{} {} available", words, one ? "was" : "were"), "the " + words};
 }
 
 }  // namespace
@@ -76,36 +86,35 @@ std::vector<std::string> concurrency_sentences(const Source& source, const Reque
   if (!concurrency.known()) return {};
   const auto time = analyze::time_by_band(concurrency.levels, concurrency.rule);
   const uint64_t elapsed = concurrency.levels.range().length();
-  const std::string processors = processors_words(concurrency);
   const std::string of_all = fmt::format(" of {} s", seconds(elapsed));
   const auto by_level = analyze::time_by_level(concurrency.levels, concurrency.rule.count());
   uint64_t most_poor = 0;
   for (size_t level = 1; level < by_level.size(); ++level)
     if (by_level[level] && concurrency.rule.of(double(level)) == Band::kPoor) most_poor = level;
 
+  const Target target = target_of(concurrency, request);
   struct Said {
     uint64_t ns;
-    std::string sentence;
+    std::string words;
   };
   std::vector<Said> said;
-  const auto say = [&](Band band, const std::string& what) {
+  const auto say = [&](Band band, std::string words) {
     const uint64_t ns = time[size_t(band)];
-    if (share(ns, elapsed) >= kWorthSaying) said.push_back({ns, seconds(ns) + of_all + what});
+    if (share(ns, elapsed) >= kWorthSaying) said.push_back({ns, std::move(words)});
   };
-  say(Band::kIdle, " no thread was active");
-  say(Band::kPoor,
-      fmt::format(" ran with {} active while {} available{}",
-                  most_poor <= 1 ? "one thread" : fmt::format("{} threads or fewer", most_poor),
-                  processors_words(concurrency), where_words(source, request, selection, analyze::kPoor)));
-  say(Band::kOver,
-      fmt::format(" had more threads ready to run than the {} available", processors_words(concurrency)));
+  say(Band::kIdle, " had no thread active");
+  say(Band::kPoor, fmt::format(" ran with {} active while {}{}",
+                               most_poor <= 1 ? "one thread" : fmt::format("{} threads or fewer", most_poor),
+                               target.were, where_words(source, request, selection, analyze::kPoor)));
+  say(Band::kOver, " had more threads to run than " + target.the);
   std::stable_sort(said.begin(), said.end(), [](const Said& a, const Said& b) { return a.ns > b.ns; });
   std::vector<std::string> sentences;
-  for (Said& each : said) sentences.push_back(std::move(each.sentence));
+  for (const Said& each : said)
+    sentences.push_back(seconds(each.ns) + (sentences.empty() ? of_all : " s") + each.words);
   if (sentences.empty())
-    sentences.push_back(fmt::format("{}{} had about as many threads active as the {} available",
+    sentences.push_back(fmt::format("{}{} had about as many threads active as suit {}",
                                     seconds(time[size_t(Band::kOk)] + time[size_t(Band::kIdeal)]), of_all,
-                                    processors));
+                                    target.the));
   return sentences;
 }
 

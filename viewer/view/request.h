@@ -28,7 +28,7 @@ struct Request {
   analyze::Pattern function_pattern;
   Sort sort = Sort::kSelf;
   analyze::BandOptions bands;
-  size_t slices = 100;           // of a timeline
+  size_t slices = 100;           // of a timeline; see slices_for()
   std::string function_trouble;  // why `function` is no regular expression: "is not ..."; empty if it is one
   std::string profile_words;     // the profile as typed, quoted for a shell; goes into commands to type next
   bool still_recording = false;  // its recorder lives
@@ -51,6 +51,9 @@ struct Kind {
 };
 
 std::span<const Kind> kinds();
+
+/// How many slices a timeline may have in text of so many columns.
+size_t slices_for(size_t width);
 const Kind* find_kind(std::string_view name);
 
 /// The view, with ledger, filter and the notes that every view has. The error is a sentence, such as a

@@ -23,7 +23,8 @@ namespace {
 
 using analyze::kCpu;
 
-constexpr size_t kTopHotspots = 7;  // with them the summary fits into 80x24, the prompt included
+constexpr size_t kTopHotspots = 7;   // with them the summary fits into 80x24, the prompt included
+constexpr size_t kWordsInLine = 66;  // of 80 columns, beside the labels
 
 double seconds(Nanos time) { return double(time.count) / 1e9; }
 
@@ -162,10 +163,16 @@ void add_facts(View& view, const Source& source, const Request& request, const a
   value("damages", Unit::kCount, uint64_t(profile.damages.size()));
 }
 
-/// After the CPU time: how busy the processors were meanwhile.
-void add_concurrency(View& view, const Source& source, const std::vector<std::string>& sentences) {
+/// How busy the processors were meanwhile.
+std::string cores_words(const Source& source, const Request& request, const analyze::Selection& selection) {
   std::string words;
-  for (const std::string& sentence : sentences) words += (words.empty() ? "" : ". ") + sentence;
+  for (const std::string& sentence : concurrency_sentences(source, request, selection))
+    words += (words.empty() ? "" : ". ") + sentence;
+  return words;
+}
+
+/// After the CPU time.
+void add_concurrency(View& view, const Source& source, std::string words) {
   const analyze::Concurrency& concurrency = *source.concurrency;
   auto after = std::ranges::find(view.facts, "CPU time", &Fact::label);
   if (after != view.facts.end()) ++after;
@@ -198,10 +205,11 @@ Made make_summary(const Source& source, const Request& request, analyze::Selecti
   const analyze::Quality quality = analyze::quality(source.profile, source.symbols, selection);
   View facts;
   facts.ledger = analyze::ledger(source.profile, selection);
-  const std::vector<std::string> concurrency = concurrency_sentences(source, request, selection);
+  std::string cores = cores_words(source, request, selection);
   Request top = request;
-  // The sentences take two lines of a small terminal as a rule.
-  const size_t most = concurrency.empty() ? kTopHotspots : kTopHotspots - 2;
+  // On a small terminal each line of words takes the place of a row.
+  const size_t lines = (cores.size() + kWordsInLine - 1) / kWordsInLine;
+  const size_t most = kTopHotspots - std::min(lines, kTopHotspots - 2);
   top.limit = request.limit != 0 ? std::min<uint64_t>(request.limit, most) : most;
   Made view = make_hotspots(source, top, std::move(selection));
   if (!view) return view;
@@ -209,7 +217,7 @@ Made make_summary(const Source& source, const Request& request, analyze::Selecti
   view->ledger = facts.ledger;
   view->tables.front().narrow_names = true;
   add_facts(*view, source, request, quality);
-  add_concurrency(*view, source, concurrency);
+  add_concurrency(*view, source, std::move(cores));
   view->next = next_commands(request, quality);
   return view;
 }

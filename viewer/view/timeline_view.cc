@@ -51,15 +51,12 @@ std::string state_strip(const analyze::Timeline& line, size_t row) {
   return strip;
 }
 
-std::string legend(const std::set<char>& letters) {
-  std::string words;
-  for (const char letter : letters)
-    if (const std::string_view meaning = letter_meaning(letter); !meaning.empty())
-      words += fmt::format("{}{} {}", words.empty() ? "" : ", ", letter, meaning);
-  return words;
-}
-
 }  // namespace
+
+size_t slices_for(size_t width) {
+  constexpr size_t kBeside = 36, kLeast = 8;
+  return width > kBeside + kLeast ? width - kBeside : kLeast;
+}
 
 Made make_timeline(const Source& source, const Request& request, analyze::Selection selection) {
   View view;
@@ -88,8 +85,8 @@ Made make_timeline(const Source& source, const Request& request, analyze::Select
     const Cell cell = view.own(std::move(strip));
     table.add({0, RowKind::kSpecial, false}, {{}, {}, {}, name, {}, cell, cell});
   };
-  strip_row("threads running", level_strip(line.running));
-  strip_row("running or ready", level_strip(line.active));
+  strip_row("[running]", level_strip(line.running));
+  strip_row("[or ready]", level_strip(line.active));
   for (size_t i = 0; i < line.threads.size(); ++i) {
     const load::Thread& thread = profile.threads[line.threads[i].index()];
     const load::Process& process = profile.processes[thread.process.index()];
@@ -112,8 +109,9 @@ Made make_timeline(const Source& source, const Request& request, analyze::Select
   if (all > line.threads.size())
     view.notes.push_back(
         fmt::format("{} more threads are not shown; --limit 0 shows all.", all - line.threads.size()));
-  if (const std::string words = legend(letters); !words.empty())
-    view.notes.push_back(fmt::format("Letters: {}. A letter stands for what took most of its time.", words));
+  for (const char letter : letters)
+    if (const std::string_view meaning = letter_meaning(letter); !meaning.empty())
+      view.legend.emplace_back(letter, meaning);
   return view;
 }
 

@@ -105,6 +105,7 @@ struct View {
   std::vector<Fact> facts;
   std::vector<Table> tables;
   bool csv_is_facts = false;  // else: the first table, and those with the same columns
+  std::vector<std::pair<char, std::string_view>> legend;  // letters of strips and what they mean, for text
   std::vector<std::string> notes;
   std::vector<std::string> next;  // commands worth typing now; in text only
   analyze::Ledger ledger;
