@@ -81,14 +81,63 @@ const std::vector<StackRow>& stacks() {
   return kRows;
 }
 
+/// Rows of thread 1 are shared out among four workers, those of thread 2 are one worker's.
+constexpr uint32_t kSharers[] = {1, 3, 4, 5};
+constexpr uint32_t kThreads = 6;
+
+/// Loading by the main thread alone, then five workers of which one has more to do than the others, then the
+/// picture is written by the main thread. Milliseconds since the start of the run.
+struct StateRow {
+  uint64_t ms;
+  uint32_t thread;
+  RunState state;
+  WaitKind wait = WaitKind::kOther;
+};
+constexpr StateRow kStates[] = {
+    {2, 0, RunState::kReady},
+    {3, 0, RunState::kRunning},
+    {1600, 0, RunState::kBlocked, WaitKind::kIo},
+    {1650, 0, RunState::kRunning},
+    {3300, 1, RunState::kReady},
+    {3300, 2, RunState::kReady},
+    {3300, 3, RunState::kReady},
+    {3300, 4, RunState::kReady},
+    {3300, 5, RunState::kReady},
+    {3301, 1, RunState::kRunning},
+    {3301, 2, RunState::kRunning},
+    {3301, 3, RunState::kRunning},
+    {3301, 4, RunState::kRunning},
+    {3301, 5, RunState::kRunning},
+    {3303, 0, RunState::kBlocked, WaitKind::kJoin},
+    {5000, 1, RunState::kBlocked, WaitKind::kLock},
+    {5400, 1, RunState::kRunning},
+    {6000, 5, RunState::kReady},
+    {6300, 5, RunState::kRunning},
+    {7000, 2, RunState::kReady},
+    {7100, 2, RunState::kRunning},
+    {9000, 3, RunState::kBlocked, WaitKind::kLock},
+    {9400, 3, RunState::kRunning},
+    {9751, 4, RunState::kBlocked, WaitKind::kCondition},
+    {10051, 5, RunState::kBlocked, WaitKind::kCondition},
+    {10151, 1, RunState::kBlocked, WaitKind::kCondition},
+    {10151, 3, RunState::kBlocked, WaitKind::kCondition},
+    {11151, 1, RunState::kExited},
+    {11151, 2, RunState::kExited},
+    {11151, 3, RunState::kExited},
+    {11151, 4, RunState::kExited},
+    {11151, 5, RunState::kExited},
+    {11155, 0, RunState::kRunning},
+    {12380, 0, RunState::kExited},
+};
+
 class Maker {
  public:
   RandomProfile make() {
     add_tasks();
+    add_states();
     add_names();
     profile().paths.push_back({PathId::none(), SiteId::none()});
     made_.symbols.site_first.push_back(0);
-    uint64_t time = profile().session.start_time.count;
     for (const StackRow& row : stacks()) {
       load::Samples& rows = profile().samples;
       // The first row carries the samples, the others of its stack one each, so that counts and times are as
@@ -96,9 +145,10 @@ class Maker {
       const uint64_t pieces = std::max<uint64_t>(1, row.samples);
       for (uint64_t i = 0; i < pieces; ++i) {
         const uint64_t all = row.milliseconds * 1'000'000;
-        rows.time_ns.push_back(time += 1'000'000);
+        const uint32_t thread = row.thread == 1 ? kSharers[i % std::size(kSharers)] : row.thread;
         rows.weight_ns.push_back(all / pieces + (i == 0 ? all % pieces : 0));
-        rows.thread.push_back(row.thread == UINT32_MAX ? ThreadId::none() : ThreadId{row.thread});
+        rows.thread.push_back(thread == UINT32_MAX ? ThreadId::none() : ThreadId{thread});
+        rows.time_ns.push_back(time_of_sample(thread, rows.weight_ns.back()));
         rows.path.push_back(path_of(row));
         rows.ticks.push_back(row.samples > 0 ? 1 : 0);
       }
@@ -110,12 +160,64 @@ class Maker {
  private:
   load::Profile& profile() { return made_.profile; }
 
+  /// The moment at which a thread that runs as kStates says has used so much more CPU time.
+  uint64_t time_of_sample(uint32_t thread, uint64_t weight_ns) {
+    const uint64_t start = profile().session.start_time.count;
+    if (thread == UINT32_MAX) return start;
+    uint64_t left = cpu_[thread] += weight_ns, until = 0;
+    for (const StateRow& row : kStates) {
+      if (row.thread != thread) continue;
+      if (until != 0) {
+        const uint64_t ran = row.ms * 1'000'000 - until;
+        if (left <= ran) return start + until + left;
+        left -= ran;
+      }
+      until = row.state == RunState::kRunning ? row.ms * 1'000'000 : 0;
+      if (row.state == RunState::kExited) return start + row.ms * 1'000'000 - 1;
+    }
+    return start;
+  }
+
+  void add_states() {
+    load::RunStates& states = profile().run_states;
+    states.source = load::RunStates::Source::kSwitches;
+    states.begin = profile().session.start_time;
+    for (uint32_t i = 0; i < kThreads; ++i) {
+      load::Thread& thread = profile().threads[i];
+      thread.track = {i};
+      load::Track track;
+      track.pid = profile().processes[0].pid;
+      track.tid = thread.tid;
+      track.name = thread.name;
+      track.start_seen = true;
+      track.start = thread.start_time;
+      track.end = thread.end_time;
+      states.tracks.push_back(track);
+    }
+    for (const StateRow& row : kStates) {
+      load::RunEvent event;
+      event.time_ns = states.begin.count + row.ms * 1'000'000;
+      event.track = {row.thread};
+      if (row.state == RunState::kRunning) {
+        event.running = load::RunEvent::kWhole;
+        event.quanta = 1;
+        event.processor = uint16_t(row.ms == 9400 ? 6 : row.thread);  // it comes back on another one
+      }
+      if (row.state == RunState::kReady) event.ready = load::RunEvent::kWhole;
+      event.wait = row.wait;
+      event.ended = row.state == RunState::kExited;
+      states.events.push_back(event);
+      states.end = {event.time_ns};
+    }
+  }
+
   void add_tasks() {
     load::Session& session = profile().session;
     session.command = "./raytrace --size 1920x1080 scene.obj";
     session.host = "workstation";
     session.kernel = "6.1.0";
     session.processors = 8;
+    session.texts = {{"affinity", "0-7"}, {"cores", "4"}, {"cgroup_cpu_max", "max 100000"}};
     session.finished = true;
     session.start_realtime = {1'700'000'000'000'000'000};
     session.start_time = {1'000'000'000};
@@ -132,18 +234,20 @@ class Maker {
     process.end_time = {13'400'000'000};
     process.counters[size_t(format::Counter::kForeignSignals)] = 2;
     profile().processes = {process};
-    const std::pair<const char*, int32_t> threads[] = {
-        {"raytrace", 4711}, {"worker 1", 4712}, {"worker 2", 4713}};
+    const std::pair<const char*, int32_t> threads[] = {{"raytrace", 4711}, {"worker 1", 4712},
+                                                       {"worker 2", 4713}, {"worker 3", 4714},
+                                                       {"worker 4", 4715}, {"worker 5", 4716}};
     for (const auto& [name, tid] : threads) {
       load::Thread thread;
       thread.process = {0};
       thread.name = name;
       thread.tid = tid;
-      thread.start_time = {tid == 4711 ? 1'002'000'000u : 5'300'000'000u};
-      thread.end_time = {13'380'000'000};
-      thread.ticks = 1200;
+      thread.start_time = {tid == 4711 ? 1'002'000'000u : 4'300'000'000u};
+      thread.end_time = {tid == 4711 ? 13'380'000'000u : 12'151'000'000u};
+      thread.is_main = tid == 4711;
+      thread.ticks = 600;
       thread.overruns = tid == 4712 ? 3 : 0;
-      thread.handler = {9'000'000};
+      thread.handler = {4'500'000};
       profile().threads.push_back(thread);
     }
     profile().bytes = 204'800;
@@ -233,6 +337,7 @@ class Maker {
   }
 
   RandomProfile made_;
+  std::map<uint32_t, uint64_t> cpu_;  // by thread: of its samples so far
   std::map<std::string, FunctionId> functions_;
   std::map<std::pair<std::string, uint32_t>, SiteId> sites_;
   std::map<std::pair<uint32_t, uint32_t>, PathId> paths_;

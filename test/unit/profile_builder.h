@@ -4,12 +4,14 @@
 // keeps everything in memory and takes any order of calls. Context: tests.
 #pragma once
 
+#include <array>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "common/file_format.h"
+#include "common/run_state.h"
 #include "viewer/load/load.h"
 
 namespace varve::test {
@@ -47,8 +49,50 @@ struct BuiltProcess {
   std::vector<BuiltSample> samples;  // written in this order
 };
 
+/// What an observer tells, in the order of calls: its records, each in the form of common/FORMAT.md. A chunk
+/// more is begun by next_chunk().
+class ObserverBuilder {
+ public:
+  bool seal = true;
+  uint64_t start_time_ns = 0;  // of observation
+  std::array<uint8_t, 16> session_id{};
+
+  void track(uint32_t track, int32_t pid, int32_t tid, uint64_t time_ns, std::string name = "worker",
+             bool start_seen = false, int32_t ppid = 1);
+  void track_end(uint32_t track, uint64_t time_ns, uint32_t voluntary = format::kUnknownCount,
+                 uint32_t involuntary = format::kUnknownCount);
+  /// Consecutive ones are one record. Times of a chunk do not fall.
+  void switched(uint64_t time_ns, uint32_t track, format::SwitchKind kind, uint64_t processor = 0);
+  struct Swept {
+    uint64_t track, run_ns, ready_ns, quanta = 1, processor = 0;
+  };
+  void sweep(uint64_t begin_ns, uint64_t length_ns, const std::vector<Swept>& threads);
+  void wait(uint32_t track, uint64_t time_ns, WaitKind kind);
+  void lost(uint64_t time_ns, uint64_t count);
+  void next_chunk();
+  /// Bytes as they are: what no observer writes.
+  void raw(std::vector<uint8_t> bytes);
+
+  bool empty() const { return chunks_.empty(); }
+  std::vector<uint8_t> file() const;
+
+ private:
+  struct Chunk {
+    uint64_t first_time_ns = 0;
+    std::vector<uint8_t> records;
+  };
+  Chunk& chunk(uint64_t time_ns);
+  void close_switches();
+
+  std::vector<Chunk> chunks_;
+  bool fresh_ = true;              // the next record begins a chunk
+  std::vector<uint8_t> switches_;  // the body of an open record
+  uint64_t switch_time_ns_ = 0;
+};
+
 class ProfileBuilder {
  public:
+  ObserverBuilder observer;  // no file while it was told nothing
   /// Bytes of records a sample chunk takes before the next is begun; small values make many chunks.
   uint32_t sample_chunk_bytes = format::kSampleChunkBytes - sizeof(format::ChunkHeader);
   bool seal = true;
@@ -73,7 +117,7 @@ class ProfileBuilder {
   /// lost.
   void close_accounts();
 
-  /// The files of the profile: "session" and "host-PID-IMAGE.agent".
+  /// The files of the profile: "session", "host-PID-IMAGE.agent" and "observer".
   Files files() const;
   /// Writes them into `directory`, which must exist.
   void write(const std::string& directory) const;

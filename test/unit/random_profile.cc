@@ -120,6 +120,50 @@ void add_samples(load::Profile& profile, Random& random, size_t count) {
 
 }  // namespace
 
+void add_run_states(load::Profile& profile, uint64_t seed, load::RunStates::Source source) {
+  using load::RunEvent;
+  constexpr uint64_t kLength = 1'000'000'000;
+  Random random(seed);
+  load::RunStates& states = profile.run_states;
+  states = {};
+  states.source = source;
+  states.begin = profile.session.start_time;
+  states.end = states.begin + Nanos{kLength};
+  const bool exact = source == load::RunStates::Source::kSwitches;
+  for (load::Thread& thread : profile.threads) {
+    const TrackId id{uint32_t(states.tracks.size())};
+    thread.track = id;
+    load::Track track;
+    track.pid = profile.processes[thread.process.index()].pid;
+    track.tid = thread.tid;
+    track.start = states.begin + Nanos{below(random, kLength / 4)};
+    track.start_seen = below(random, 2) == 0;
+    uint64_t time = track.start.count;
+    while (time < states.end.count) {
+      RunEvent event;
+      event.time_ns = time;
+      event.track = id;
+      const size_t what = below(random, 4);
+      const uint16_t most = RunEvent::kWhole;
+      event.running = what == 0 ? most : exact || what == 1 ? uint16_t(0) : uint16_t(below(random, most));
+      event.ready = what == 1 ? most
+                    : exact   ? uint16_t(0)
+                              : uint16_t(below(random, most - event.running + 1u));
+      event.wait = WaitKind(below(random, size_t(WaitKind::kCount)));
+      event.quanta = event.running ? uint16_t(exact ? 1 : below(random, 20)) : uint16_t(0);
+      event.processor = event.quanta ? uint16_t(below(random, 4)) : RunEvent::kNoProcessor;
+      states.events.push_back(event);
+      time += 1 + below(random, kLength / 50);
+    }
+    if (below(random, 3) == 0) {
+      track.end = {states.events.back().time_ns};
+      states.events.back() = {.time_ns = track.end.count, .track = id, .ended = true};
+    }
+    states.tracks.push_back(track);
+  }
+  std::ranges::stable_sort(states.events, {}, &RunEvent::time_ns);
+}
+
 void settle(load::Profile& profile) {
   profile.sampled = profile.residual = profile.unsampled = {};
   profile.sample_count = 0;
@@ -154,6 +198,10 @@ RandomProfile random_profile(uint64_t seed, size_t samples) {
   add_paths(made.profile, random);
   add_samples(made.profile, random, samples);
   settle(made.profile);
+  made.profile.session.processors = 4;
+  if (seed % 2 == 1)
+    add_run_states(made.profile, seed,
+                   seed % 4 == 1 ? load::RunStates::Source::kSwitches : load::RunStates::Source::kSweeps);
   return made;
 }
 

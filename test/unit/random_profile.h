@@ -18,7 +18,11 @@ struct RandomProfile {
   symbol::SymbolTable symbols;
 };
 
+/// Odd seeds have run states, of switches or of sweeps in turn.
 RandomProfile random_profile(uint64_t seed, size_t samples = 300);
+
+/// Gives every thread a track of its own with random events over one second, as `source` would tell them.
+void add_run_states(load::Profile& profile, uint64_t seed, load::RunStates::Source source);
 
 /// Fills the ledger's sums from the rows.
 void settle(load::Profile& profile);

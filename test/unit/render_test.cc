@@ -152,8 +152,9 @@ Test(render_text, no_line_is_wider_than_asked) {
     for (const view::Kind& kind : view::kinds()) {
       view::Request request;
       request.function = "plain_5";
-      const view::View view = made_view(kind.name, made, request);
       for (const size_t width : {40, 50, 60, 80, 120, 200}) {
+        request.slices = view::slices_for(width);
+        const view::View view = made_view(kind.name, made, request);
         for (const Charset charset : {Charset::kUtf8, Charset::kAscii}) {
           for (const std::string& line : lines_of(text(view, {width, charset, false}))) {
             cr_expect_leq(display_width(line), width, "%s at %zu: %s", kind.name, width, line.c_str());
@@ -214,9 +215,13 @@ Test(render_text, threads_show_all_columns_that_fit) {
     const test::RandomProfile made = test::example_profile();
     return lines_of(text(made_view("threads", made), {width, Charset::kAscii, false})).at(0);
   };
-  cr_expect_eq(heading(80), "CPU s  CPU%  Start s  Lifetime s  Samples   PID   TID  Program   Thread");
-  cr_expect_eq(heading(60), "CPU s  CPU%  Start s   PID   TID  Program   Thread");
-  cr_expect_eq(heading(40), "CPU s  CPU%   TID  Thread");
+  cr_expect_eq(heading(80), "CPU s  CPU%  Inactive s  Wait s  Poor s  Bands              TID  Thread");
+  cr_expect_eq(heading(60), "CPU s  CPU%  Inactive s  Wait s  Poor s   TID  Thread");
+  cr_expect_str_eq(heading(40).c_str(), "CPU s  CPU%  Wait s   TID  Thread");
+  test::RandomProfile unobserved = test::example_profile();
+  unobserved.profile.run_states = {};
+  cr_expect_eq(lines_of(text(made_view("threads", unobserved), {80, Charset::kAscii, false})).at(0),
+               "CPU s  CPU%  Start s  Lifetime s  Samples   PID   TID  Program   Thread");
 }
 
 Test(render_text, the_summary_fits_into_a_terminal) {

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "test/unit/random_profile.h"
+#include "viewer/analyze/concurrency.h"
 #include "viewer/render/render.h"
 #include "viewer/view/request.h"
 
@@ -81,12 +82,61 @@ void hundred_filters(const Check& check) {
   }
 }
 
+constexpr const char* kBandColumns[] = {"poor_ns", "ok_ns", "ideal_ns", "over_ns"};
+
+/// What the samples have in each band, and in none: from the samples themselves.
+struct BandSums {
+  uint64_t by_band[4] = {};
+  uint64_t none = 0;
+};
+BandSums band_sums(const RandomProfile& made, const view::Request& request) {
+  BandSums sums;
+  const auto concurrency = analyze::concurrency(made.profile, request.filter, request.bands);
+  for (size_t i = 0; i < made.profile.samples.size(); ++i) {
+    const auto band = concurrency.known() ? concurrency.of_sample[i] : analyze::Band::kUnknown;
+    const bool banded = band != analyze::Band::kUnknown;
+    (banded ? sums.by_band[size_t(band) - 1] : sums.none) += made.profile.samples.weight_ns[i];
+  }
+  return sums;
+}
+
+/// No row has more in its bands than it has; all rows together have what the samples have, in every view the
+/// same.
+void check_bands(const Rows& rows, const char* kind, const char* time, const RandomProfile& made,
+                 const view::Request& request) {
+  const BandSums wanted = band_sums(made, request);
+  uint64_t banded = 0;
+  for (size_t band = 0; band < 4; ++band) {
+    const uint64_t got = sum(rows, kBandColumns[band]);
+    cr_expect_eq(got, wanted.by_band[band], "%s of %s", kBandColumns[band], kind);
+    banded += got;
+  }
+  cr_expect_eq(banded + wanted.none, made.profile.kernel_cpu.count);
+  const size_t self = column(rows, time), first = column(rows, "poor_ns");
+  for (size_t i = 1; i < rows.size(); ++i) {
+    uint64_t in_bands = 0;
+    for (size_t j = first; j < first + 4; ++j) in_bands += rows[i][j].empty() ? 0 : std::stoull(rows[i][j]);
+    if (rows[i][self].empty()) continue;
+    cr_expect_leq(in_bands, std::stoull(rows[i][self]), "row %zu of %s", i, kind);
+    if (wanted.none == 0) cr_expect_eq(in_bands, std::stoull(rows[i][self]), "row %zu of %s", i, kind);
+  }
+}
+
 void check_sums(const char* kind, const char* time) {
   hundred_filters([&](const RandomProfile& made, const view::Request& request) {
     const Rows rows = csv_of(kind, made, request);
     cr_expect_eq(sum(rows, time), made.profile.kernel_cpu.count, "%s", kind);
     cr_expect_eq(sum(rows, "samples"), made.profile.sample_count, "%s", kind);
+    check_bands(rows, kind, time, made, request);
   });
+}
+
+/// Time of a thread, all of it in a band: what each row has is in its bands.
+RandomProfile all_banded(uint64_t seed) {
+  RandomProfile made = test::random_profile(seed);
+  for (ThreadId& thread : made.profile.samples.thread)
+    if (!thread.valid()) thread = {0};
+  return made;
 }
 
 }  // namespace
@@ -98,6 +148,35 @@ Test(view_conservation, threads) { check_sums("threads", "cpu_ns"); }
 Test(view_conservation, processes) { check_sums("processes", "cpu_ns"); }
 Test(view_conservation, modules) { check_sums("modules", "self_ns"); }
 Test(view_conservation, lines) { check_sums("lines", "self_ns"); }
+
+Test(view_conservation, rows_are_their_bands_where_all_is_known) {
+  for (const uint64_t seed : {1, 3, 5, 7}) {
+    const RandomProfile made = all_banded(seed);
+    cr_expect_eq(band_sums(made, {}).none, 0);
+    const std::pair<const char*, const char*> views[] = {
+        {"hotspots", "self_ns"}, {"threads", "cpu_ns"}, {"processes", "cpu_ns"},
+        {"modules", "self_ns"},  {"lines", "self_ns"},
+    };
+    for (const auto& [kind, time] : views) check_bands(csv_of(kind, made, {}), kind, time, made, {});
+  }
+}
+
+/// Sorting is by the time in the band, the largest first; the rows are the same.
+Test(view_conservation, sorted_by_a_band) {
+  for (const auto& [sort, name] :
+       {std::pair(view::Sort::kPoor, "poor_ns"), std::pair(view::Sort::kOk, "ok_ns"),
+        std::pair(view::Sort::kIdeal, "ideal_ns"), std::pair(view::Sort::kOver, "over_ns")}) {
+    const RandomProfile made = test::random_profile(5);
+    view::Request request;
+    request.bands.target = 2;
+    request.sort = sort;
+    const Rows rows = csv_of("hotspots", made, request);
+    const size_t j = column(rows, name);
+    for (size_t i = 2; i < rows.size(); ++i)
+      if (rows[i][0].front() != '[' && rows[i - 1][0].front() != '[')
+        cr_expect_geq(std::stoull(rows[i - 1][j]), std::stoull(rows[i][j]), "%s, row %zu", name, i);
+  }
+}
 
 Test(view_conservation, callers) {
   size_t found = 0;

@@ -37,7 +37,7 @@ void compare(const std::string& name, const std::string& text) {
 
 /// All views, with the limits that varve report has for text.
 template <typename Render>
-std::string all_views(const Render& render) {
+std::string all_views(const Render& render, size_t width = 0) {
   static const test::RandomProfile made = test::example_profile();
   std::string out;
   for (const view::Kind& kind : view::kinds()) {
@@ -46,6 +46,7 @@ std::string all_views(const Render& render) {
     request.limit = kind.tree ? 0 : 12;
     request.min_share = kind.tree ? 0.01 : 0;
     request.fold_recursion = true;
+    if (width != 0) request.slices = view::slices_for(width);
     const auto view = view::make(kind, {made.profile, made.symbols}, request);
     cr_assert(view.has_value());
     out += fmt::format("=== {}\n{}\n", kind.name, render(*view));
@@ -57,9 +58,8 @@ void compare_text(size_t width, render::Charset charset) {
   std::setlocale(LC_CTYPE, "C.UTF-8");
   const std::string name = fmt::format("report-{}-{}.txt", width == 0 ? "pipe" : std::to_string(width),
                                        charset == render::Charset::kUtf8 ? "utf8" : "ascii");
-  compare(name, all_views([&](const view::View& view) {
-            return render::text(view, {width, charset, false});
-          }));
+  const auto text = [&](const view::View& view) { return render::text(view, {width, charset, false}); };
+  compare(name, all_views(text, width));
 }
 
 }  // namespace
@@ -82,9 +82,10 @@ Test(view_golden, text_pipe) {
 }
 Test(view_golden, text_colour) {
   std::setlocale(LC_CTYPE, "C.UTF-8");
-  compare("report-80-colour.txt", all_views([](const view::View& view) {
-            return render::text(view, {80, render::Charset::kUtf8, true});
-          }));
+  const auto text = [](const view::View& view) {
+    return render::text(view, {80, render::Charset::kUtf8, true});
+  };
+  compare("report-80-colour.txt", all_views(text, 80));
 }
 Test(view_golden, csv) { compare("report.csv", all_views(render::csv)); }
 Test(view_golden, json) { compare("report.json", all_views(render::json)); }
