@@ -217,7 +217,7 @@ Test(render_text, threads_show_all_columns_that_fit) {
   };
   cr_expect_eq(heading(80), "CPU s  CPU%  Inactive s  Wait s  Poor s  Bands              TID  Thread");
   cr_expect_eq(heading(60), "CPU s  CPU%  Inactive s  Wait s  Poor s   TID  Thread");
-  cr_expect_str_eq(heading(40).c_str(), "CPU s  CPU%  Wait s   TID  Thread");
+  cr_expect_eq(heading(40), "CPU s  CPU%  Wait s   TID  Thread");
   test::RandomProfile unobserved = test::example_profile();
   unobserved.profile.run_states = {};
   cr_expect_eq(lines_of(text(made_view("threads", unobserved), {80, Charset::kAscii, false})).at(0),
