@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Reads an observer file, after common/FORMAT.md and with none of varve's code, and prints it as JSON: sums of every track.
+"""Reads an observer file, after common/FORMAT.md and with none of varve's code, and prints it as JSON: sums of every track, and time by level.
 
 Fails where the file says what cannot be: time that runs backwards, states of unknown or ended threads, stretches that overlap.
 usage: run_states.py PROFILE [BEGIN END]   sums between two times of CLOCK_MONOTONIC only (switches)
@@ -11,6 +11,7 @@ import sys
 
 KINDS = ["other", "lock", "condition", "io", "sleep", "join"]
 STATES = ["running", "blocked", "ready"]
+STEPS = []  # of the number of running threads (switches): time, +1 or -1
 
 
 def varints(data):
@@ -34,8 +35,21 @@ class Track:
 
     def enter(self, state, time, begin, end):
         assert time >= self.since and self.end is None, "time runs backwards"
+        if (state == "running") != (self.state == "running"):
+            STEPS.append((time, 1 if state == "running" else -1))
         self.ns[self.state] += max(0, min(time, end) - max(self.since, begin))
         self.state, self.since = state, time
+
+
+def levels():
+    """Time by number of running threads, between the first switch and the last."""
+    time_at, level, since = [0], 0, None
+    for time, step in sorted(STEPS):
+        if since is not None:
+            time_at[level] += time - since
+        level, since = level + step, time
+        time_at += [0] * (level + 1 - len(time_at))
+    return time_at
 
 
 def read(directory, begin=0, end=2**63):
@@ -106,7 +120,7 @@ def read(directory, begin=0, end=2**63):
         result.append(row)
     texts = session.split(b"\0")
     facts = {key.decode(): value.decode() for key, value in zip(texts, texts[1:]) if key.startswith(b"observer")}
-    return {"tracks": result, "sweeps": len(sweeps), "events": events, "lost": lost, "facts": facts}
+    return {"levels": levels(), "tracks": result, "sweeps": len(sweeps), "events": events, "lost": lost, "facts": facts}
 
 
 if __name__ == "__main__":

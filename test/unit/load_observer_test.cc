@@ -199,7 +199,7 @@ Test(load_observer, sums_that_cannot_be) {
   const load::Profile profile = builder.load();
   check_consistent(profile);
   cr_expect(damaged(profile, "impossible time"));
-  expect_states(profile, 101, 20, 0, 0);
+  expect_states(profile, 101, 20, 0, 10);
 }
 
 Test(load_observer, a_thread_made_within_a_stretch) {

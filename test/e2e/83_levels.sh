@@ -1,0 +1,119 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Levels, bands and states as reports give them, against a program that says when each of its threads worked: with switches and
+# with sweeps, as another user, and on one processor. And thread level parallelism of a make -j2 against a second reader.
+# alone
+. "$(dirname "$0")/agent.inc"
+
+program=$programs/levels
+cat >compare.py <<'P'
+"""compare.py PERCENT: out is what the program said, concurrency.json, threads.csv and hotspots.csv are the report's."""
+import csv, json, sys
+share = float(sys.argv[1]) / 100
+truth = json.loads(open("out").readlines()[-1])
+report = json.load(open("concurrency.json"))
+phase = truth["phase_ns"]
+bad = []
+def near(what, got, wanted, off):
+    if abs(got - wanted) > off: bad.append("%s: %.1f ms, the program says %.1f, allowed %.1f" % (what, got / 1e6, wanted / 1e6, off / 1e6))
+
+# Levels: how many were at work at each moment. What is not in any phase (the program's begin and end) is added to none.
+edges = sorted((time, step) for w in truth["workers"] for key, step in (("begin", 1), ("end", -1)) for time in w[key] if time)
+wanted, level, since = [0] * 8, 0, truth["phases"][0]
+for time, step in edges + [(truth["phases"][4] + phase, 0)]:
+    wanted[level] += max(0, time - since)
+    level, since = level + step, max(since, time)
+got = {row["level"]: row["elapsed_ns"] for row in report["levels"]}
+outside = max(0, report["elapsed_ns"] - 5 * phase)  # the loader, and threads that are made and joined
+if sum(got.values()) != report["elapsed_ns"]: bad.append("levels do not add up to the elapsed time")
+# Threads switch on and off at different moments, and a sweep knows the moments only to its length.
+for i in (0, 1, 2, 3, 4): near("level %d" % i, got.get(i, 0), wanted[i], share * max(wanted[i], phase) + outside + 5e6)
+
+threads = {row["name"]: row for row in csv.DictReader(open("threads.csv"))}
+number = lambda row, key: int(row[key] or 0)
+for name, row in threads.items():
+    if number(row, "lifetime_ns") < phase: continue
+    parts = number(row, "cpu_ns") + number(row, "inactive_ns") + number(row, "wait_ns")
+    near("CPU + Inactive + Wait of " + name, parts, number(row, "lifetime_ns"), 0.01 * number(row, "lifetime_ns") + 5e6)
+# A thread that was woken up and not yet switched in is ready for the kernel, and nobody tells an observer of switches.
+woken = lambda w: sum(begin - due for begin, due in zip(w["begin"], truth["phases"]) if begin)
+near("Inactive of the workers", sum(number(threads["worker-%d" % i], "inactive_ns") for i in range(4)),
+     sum(w["ready"] for w in truth["workers"]), 0.02 * sum(w["ready"] for w in truth["workers"]) + sum(map(woken, truth["workers"])) + 10e6)
+near("Wait of the sleeper", number(threads["sleeper"], "wait_ns"), truth["slept"], 0.01 * truth["slept"] + 5e6)
+
+# Bands, with four threads as the target: a level of 1 or 2 is Poor, 3 Ok, 4 Ideal.
+functions = {row["function"]: row for row in csv.DictReader(open("hotspots.csv"))}
+def part_at(first, last, wanted_level):
+    """Share of the time of these phases at which so many were at work."""
+    at = sum(1 for i in range(1000) if sum(1 for w in truth["workers"] for b, e in zip(w["begin"], w["end"])
+             if b <= truth["phases"][first] + (i + 0.5) * phase * (last + 1 - first) / 1000 < e) in wanted_level)
+    return at / 1000
+for name, column, least in (("alone", "poor_ns", part_at(1, 1, (0, 1, 2))), ("in_pairs", "poor_ns", part_at(2, 2, (0, 1, 2))),
+                            ("all_four", "ideal_ns", part_at(3, 3, (4,)))):
+    row = functions[name]
+    samples = max(1, number(row, "samples"))
+    have = number(row, column) / max(1, number(row, "self_ns"))
+    if have < least - share - 3 * (0.25 / samples) ** 0.5: bad.append("%s: %.3f of its time is %s, it should be %.3f" % (name, have, column, least))
+print("\n".join(bad))
+sys.exit(bool(bad))
+P
+
+# compare SOURCE FACTOR PERCENT WRAPPER...
+levels() {
+  local source=$1 factor=$2 percent=$3
+  shift 3
+  rm -rf p
+  run "$@" "$VARVE" record -q -o p --run-states $source "$program" $((500 * factor))
+  expect_eq "exit code" $code 0
+  "$VARVE" report concurrency --target 4 --format json p >concurrency.json || fail "report concurrency"
+  "$VARVE" report threads --target 4 --format csv p >threads.csv || fail "report threads"
+  "$VARVE" report hotspots --target 4 --format csv p >hotspots.csv || fail "report hotspots"
+  expect_eq "source" "$(python3 -c 'import json; print(json.load(open("concurrency.json"))["source"])')" $source
+  python3 compare.py $percent >differences || fail "$source $*: $(cat differences)"
+}
+switches() { levels switches $1 2 env; }
+sweeps() { levels sweeps $1 5 env; }
+switches_on_one() { levels switches $1 2 taskset -c 0; }
+sweeps_on_one() { levels sweeps $1 5 taskset -c 0; }
+switches_as_nobody() { levels switches $1 2 $nobody; }
+sweeps_as_nobody() { levels sweeps $1 5 $nobody; }
+
+sources="switches sweeps"
+record -q -o probe --run-states switches true
+[ $code = 0 ] || { sources=sweeps; echo "SKIPPED switches: $(cat err)"; }
+for source in $sources; do
+  more_work $source
+  more_work ${source}_on_one
+done
+
+# The same TLP from a second reader of the format, for several processes.
+if [ "$sources" != sweeps ]; then
+  mkdir project
+  for i in 1 2 3 4; do printf '#include <map>\n#include <string>\nstd::map<std::string, int> m%d;\nint f%d() { return m%d["x"]; }\n' $i $i $i >project/$i.cc; done
+  printf 'all: 1.o 2.o 3.o 4.o\n%%.o: %%.cc\n\tg++ -O1 -c -o $@ $<\n' >project/Makefile
+  record -q -o make --run-states switches make -j2 -C project
+  expect_eq "exit code of make" $code 0
+  python3 "$root/test/e2e/run_states.py" make >states.json || fail "the observer file of make"
+  "$VARVE" report concurrency --format json make >concurrency.json || fail "report concurrency"
+  python3 - <<'P' || fail "TLP of make"
+import json
+levels, report = json.load(open("states.json"))["levels"], json.load(open("concurrency.json"))
+tlp = sum(i * t for i, t in enumerate(levels)) / sum(levels[1:])
+print("TLP %.4f, by the second reader %.4f" % (report["tlp"], tlp))
+assert abs(report["tlp"] - tlp) < 0.001 and tlp > 1
+P
+fi
+
+nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
+if [ "$(id -u)" = 0 ] && chmod 755 "$work" && $nobody test -x "$VARVE" -a -x "$program"; then
+  mkdir -m 777 open && cp compare.py open && cd open || fail "cannot enter a folder"
+  for source in $sources; do
+    if $nobody "$VARVE" record -q -o probe-$source --run-states $source true 2>err; then
+      more_work ${source}_as_nobody
+    else
+      echo "SKIPPED $source of another user: $(cat err)"
+    fi
+  done
+else
+  echo "SKIPPED another user: not root, or varve cannot be run by others"
+fi
