@@ -39,6 +39,22 @@ void check_ids(const load::Profile& profile) {
             "a path's parent comes before it and its site exists");
 }
 
+/// Events in the order of time, none after the end of its thread, no state more than whole.
+void check_states(const load::Profile& profile) {
+  const load::RunStates& states = profile.run_states;
+  std::vector<bool> ended(states.tracks.size());
+  uint64_t time = states.begin.count;
+  for (const load::RunEvent& event : states.events) {
+    require(event.track.index() < ended.size() && !ended[event.track.index()], "an event's thread lives");
+    require(event.active() <= load::RunEvent::kWhole, "a state is at most whole");
+    require(event.time_ns >= time && event.time_ns <= states.end.count, "events are ordered");
+    time = event.time_ns;
+    ended[event.track.index()] = event.ended;
+  }
+  for (const load::Thread& thread : profile.threads)
+    require(!thread.track.valid() || thread.track.index() < ended.size(), "a thread's track exists");
+}
+
 void check_samples(const load::Profile& profile) {
   const load::Samples& samples = profile.samples;
   size_t rows = samples.size();
@@ -81,6 +97,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   check_ids(*profile);
   check_samples(*profile);
+  check_states(*profile);
   if (data[0] & kParallel)
     require(equal(*profile, *load::load(source, "input", {.threads = 3})), "threads do not matter");
   return 0;
