@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <unordered_map>
 
 namespace varve::load {
 namespace {
@@ -71,16 +72,16 @@ class AgentReader {
     auto build_id = record.take(body.build_id_size).rest();
     module.build_id.assign(build_id.begin(), build_id.end());
     module.path = record.read_text();
+    last_load_[module.index] = file_.modules.size();
     file_.modules.push_back(std::move(module));
   }
 
-  /// The last load of this index before the unload; unloads follow their loads, so look from the back.
+  /// The last load of this index before the unload is meant.
   void read_module_unload(ByteView record) {
     auto body = record.read<format::ModuleUnloadRecord>();
-    auto module = std::find_if(file_.modules.rbegin(), file_.modules.rend(),
-                               [&](const AgentModule& m) { return m.index == body.module; });
-    if (module == file_.modules.rend()) throw ParseError("unloads a module that was never loaded");
-    module->unload_time = {body.time_ns};
+    auto load = last_load_.find(body.module);
+    if (load == last_load_.end()) throw ParseError("unloads a module that was never loaded");
+    file_.modules[load->second].unload_time = {body.time_ns};
   }
 
   void read_thread(ByteView record) { file_.threads.push_back(record.read<format::ThreadRecord>()); }
@@ -95,6 +96,7 @@ class AgentReader {
   }};
 
   AgentFile& file_;
+  std::unordered_map<uint32_t, size_t> last_load_;  // by index of the module: row of AgentFile::modules
 };
 
 /// HOST of HOST-PID-IMAGE.agent; HOST may hold dashes itself.
