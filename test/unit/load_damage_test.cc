@@ -289,3 +289,22 @@ Test(load_directory, the_newest_profile_is_found) {
   cr_assert(newest.has_value());
   cr_assert(*newest == (directory.path / "p1.varve").string());
 }
+
+/// A shared frame takes no byte, but below another root it is another path: a file must not buy thousands of
+/// paths for a sample of ten bytes.
+Test(load_damage, the_same_frames_below_changing_roots) {
+  ProfileBuilder builder;
+  size_t process = builder.add_process(100);
+  builder.add_thread(process, 100);
+  std::vector<uint64_t> stack;
+  for (uint64_t i = 0; i < format::kMaxStackDepth; ++i) stack.push_back(0x1000 + i);
+  for (int i = 0; i < 2000; ++i)
+    builder.add_sample(process, 0, stack, 1, 0, format::StackEnd(i % int(format::StackEnd::kCount)));
+  builder.close_accounts();
+  load::Profile profile = builder.load();
+  uint64_t bytes = builder.files()[kAgent].size();
+  cr_assert(says(profile, "change their meaning too often to be true"));
+  cr_assert_geq(profile.sample_count, 100, "%llu samples", (unsigned long long)profile.sample_count);
+  cr_assert_leq(profile.paths.size(), 40 * bytes, "%zu paths", profile.paths.size());
+  cr_assert_eq(sum_of_rows(profile), 2000, "what is left out is lost, and stands in a row");
+}

@@ -42,7 +42,7 @@ bool SampleDecoder::enter(const SampleSource& from, DecodedChunk& out, const Chu
 
 void SampleDecoder::decode_records(const Chunk& chunk, ByteView records, DecodedChunk& out) {
   clear_stack();
-  changed_frames_ = 0;
+  repeats_left_ = kRepeatsPerByte * records.size();
   time_ns_ = chunk.header.first_time_ns;
   out.runs.push_back({chunk.header.thread, 0});
   out.samples.reserve(records.size() / 40);
@@ -86,6 +86,8 @@ void SampleDecoder::decode_frames(ByteView& record, DecodedSample& sample, Decod
   uint64_t shared = record.read_varint();
   uint64_t fresh = record.read_varint();
   if (shared > stack_.size()) throw ParseError("has a stack that shares more than there is");
+  if (sample.end != last_end_) count_repeats(shared);  // the same frames below another root: other paths
+  last_end_ = sample.end;
   // A frame takes a byte at least, so memory stays bounded by the size of the file.
   if (fresh > record.size() || shared + fresh > format::kMaxStackDepth)
     throw ParseError("has a stack too deep to be true");
@@ -104,6 +106,13 @@ void SampleDecoder::decode_frames(ByteView& record, DecodedSample& sample, Decod
   sample.fresh = uint16_t(out.frames.size() - first_frame);
 }
 
+/// A shared frame costs the file nothing. Where it means something else than in the sample before it costs us
+/// what a fresh one does, and a file in which that is so for most samples is made up.
+void SampleDecoder::count_repeats(size_t frames) {
+  if (frames > repeats_left_) throw ParseError("has stacks that change their meaning too often to be true");
+  repeats_left_ -= frames;
+}
+
 /// Cuts the stack to the frames that the sample shares with the one before. Where modules came or went in
 /// between, equal addresses may mean other code: those frames count as fresh ones.
 void SampleDecoder::keep_frames(size_t shared, DecodedSample& sample, DecodedChunk& out) {
@@ -113,10 +122,7 @@ void SampleDecoder::keep_frames(size_t shared, DecodedSample& sample, DecodedChu
   stack_.resize(shared);
   until_.resize(kept);
   if (kept == shared) return;
-  // Each module may be changed for another once; a file in which most samples see a change is made up, and
-  // dear.
-  changed_frames_ += shared - kept;
-  if (changed_frames_ > kMostChangedFrames) throw ParseError("changes its modules too often to be true");
+  count_repeats(shared - kept);
   std::vector<uint64_t> again(stack_.begin() + ptrdiff_t(kept), stack_.end());
   stack_.resize(kept);
   for (uint64_t address : again) push_frame(address, sample.time_ns, out);

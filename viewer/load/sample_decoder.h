@@ -83,13 +83,14 @@ class SampleDecoder {
   /// address has two slots, in one cache line.
   static constexpr unsigned kCacheBits = 16;
   static constexpr size_t kMostWindows = 1 << 16;
-  static constexpr size_t kMostChangedFrames = 1 << 22;  // in a chunk
+  static constexpr size_t kRepeatsPerByte = 32;  // of a chunk; a sample takes 50
 
   bool enter(const SampleSource& from, DecodedChunk& out, const Chunk& chunk);
   void decode_records(const Chunk& chunk, ByteView records, DecodedChunk& out);
   void decode_sample(ByteView record, DecodedChunk& out);
   void decode_frames(ByteView& record, DecodedSample& sample, DecodedChunk& out);
   void clear_stack() { stack_.clear(), until_.clear(); }
+  void count_repeats(size_t frames);
   void keep_frames(size_t shared, DecodedSample& sample, DecodedChunk& out);
   void push_frame(uint64_t address, uint64_t time_ns, DecodedChunk& out);
   void forget_cached();
@@ -119,7 +120,8 @@ class SampleDecoder {
   std::vector<uint64_t>
       until_;  // beside it: when this frame or one nearer to the root begins to mean another module
   uint64_t time_ns_ = 0;
-  size_t changed_frames_ = 0;  // of this chunk, that were looked up again
+  format::StackEnd last_end_ = format::StackEnd::kRoot;  // of the last sample
+  size_t repeats_left_ = 0;                              // shared frames of this chunk that may be told anew
 };
 
 }  // namespace varve::load
