@@ -43,7 +43,7 @@ struct FileHeader {
   int32_t pid;        // agent files: the process; others: the recorder
   int32_t ppid;       // its parent when the file was begun
   uint32_t image;     // agent files: 0 for the first program image of this pid, 1 after its first exec, ...
-  uint32_t checksum;  // header_checksum() of the other 60 bytes
+  uint32_t checksum;  // header_checksum()
   uint64_t start_realtime_ns;
   uint64_t start_monotonic_ns;
 };
