@@ -92,7 +92,9 @@ template <typename Function, typename... Arguments>
 int spawn(Function& real, Arguments... arguments) {
   if (!in_recorded_process()) return real(arguments...);
   if (spawns.fetch_add(1) == 0) hand_on_ignored_sigprof();
+  block_as_the_program_does(true);
   int result = real(arguments...);
+  block_as_the_program_does(false);
   if (spawns.fetch_sub(1) == 1) take_back_ignored_sigprof();
   return result;
 }

@@ -106,10 +106,18 @@ bool is_blocked_after(int how, const sigset_t* set, bool before) {
 
 using MaskChange = int(int, const sigset_t*, sigset_t*);
 
+/// While a handler runs in whose sa_mask SIGPROF stands the kernel blocks it, without a word of the thread's.
+/// What such a handler blocks ends with it.
+bool blocked_for_a_handler(const ThreadBlock& block, int how, const sigset_t* set) {
+  if (!set || how == SIG_UNBLOCK || sigismember(set, SIGPROF) != 1) return false;
+  if (!filters() || block.program_blocks_sigprof) return false;
+  return change_mask(SIG_BLOCK, 0) & kSigprofBit;
+}
+
 /// SIGPROF is noted as let in before it is, and as blocked after it is: what comes in between is delivered.
 int change_program_mask(Real<MaskChange>& real, int how, const sigset_t* set, sigset_t* before) {
   ThreadBlock* block = virtualises() ? current_block : nullptr;
-  if (!block) return real(how, set, before);
+  if (!block || blocked_for_a_handler(*block, how, set)) return real(how, set, before);
   FilteredSet filtered(how == SIG_UNBLOCK ? nullptr : set);
   bool was = block->program_blocks_sigprof, will = is_blocked_after(how, set, was);
   bool changes = was != will && in_recorded_process();  // a vfork's child has a mask, but no block of its own
@@ -131,6 +139,7 @@ int wait_past_ticks(const sigset_t* set, siginfo_t* info, const timespec* timeou
   uint64_t end = timeout ? monotonic_ns() + to_nanos(*timeout) : 0;
   timespec left = timeout ? *timeout : timespec{};
   uint64_t mask = change_mask(SIG_BLOCK, kSigprofBit);  // what comes from now on is the kernel's to keep
+  agent_state.program_sigprof.begin_wait();
   siginfo_t got = {};
   int result = agent_state.program_sigprof.take_pending(got) ? SIGPROF : 0;
   while (!result) {
@@ -141,6 +150,7 @@ int wait_past_ticks(const sigset_t* set, siginfo_t* info, const timespec* timeou
     left = {time_t(rest / 1'000'000'000), long(rest % 1'000'000'000)};
   }
   int saved_errno = errno;
+  agent_state.program_sigprof.end_wait();
   change_mask(SIG_SETMASK, mask);
   errno = saved_errno;
   if (info && result > 0) *info = got;

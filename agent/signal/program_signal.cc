@@ -3,11 +3,14 @@
 // Context: signal, hooks.
 #include "agent/signal/program_signal.h"
 
+#include <ucontext.h>
+
 #include "agent/signal/raw_syscall.h"
 
 namespace varve::agent {
 namespace {
 
+constexpr uint64_t kSigprof = uint64_t{1} << (SIGPROF - 1);
 constexpr size_t kKernelSetBytes = 8;  // sizeof of the kernel's sigset_t on x86-64
 
 /// The kernel's own struct sigaction; zeroed it means SIG_DFL without flags.
@@ -22,16 +25,31 @@ void set_in_kernel(const KernelAction& action) {
   raw_syscall(__NR_rt_sigaction, SIGPROF, as_arg(&action), 0, kKernelSetBytes);
 }
 
+int this_thread() { return int(raw_syscall(__NR_gettid)); }
+
+bool send_to(int thread) {
+  return !failed(raw_syscall(__NR_tgkill, raw_syscall(__NR_getpid), thread, SIGPROF));
+}
+
 /// The default action of SIGPROF is to end the process: restore it, send the signal again, and let it through
 /// on return.
 void die() {
   set_in_kernel({});
-  raw_syscall(__NR_tgkill, raw_syscall(__NR_getpid), raw_syscall(__NR_gettid), SIGPROF);
+  send_to(this_thread());
+}
+
+/// Blocks SIGPROF for the thread that was interrupted, as it believes to do since before there was a handler,
+/// and sends the signal again: to the thread, if it was meant, else to any that does not block it.
+void pass_on(const siginfo_t& info, ucontext_t& context) {
+  context.uc_sigmask.__val[0] |= kSigprof;
+  if (info.si_code == SI_TKILL)
+    send_to(this_thread());
+  else
+    raw_syscall(__NR_kill, raw_syscall(__NR_getpid), SIGPROF);
 }
 
 /// SIGPROF is blocked already, because our own handler runs: SA_NODEFER lets it in again.
 void call(const struct sigaction& action, siginfo_t& info, void* context) {
-  constexpr uint64_t kSigprof = uint64_t{1} << (SIGPROF - 1);
   uint64_t before = 0;
   if (action.sa_flags & SA_NODEFER)
     raw_syscall(__NR_rt_sigprocmask, SIG_UNBLOCK, as_arg(&kSigprof), as_arg(&before), kKernelSetBytes);
@@ -61,15 +79,32 @@ void ProgramSignal::set(const struct sigaction& action) {
 void ProgramSignal::deliver(siginfo_t& info, void* context, bool blocked) {
   struct sigaction action = get();
   if (handled()) {
+    if (blocked) return pass_on(info, *static_cast<ucontext_t*>(context));
     if (action.sa_flags & int(SA_RESETHAND)) set({});
     return call(action, info, context);
   }
   if (action.sa_handler == SIG_IGN) return;
   if (!blocked) return die();
+  keep_pending(info);
+  // A wait that begins from now on finds it; one that began before is told. A thread that left its wait by a
+  // jump, or ended in it, no longer waits.
+  siginfo_t kept;
+  int waiter = waiter_.load();
+  if (waiter && waiter != this_thread() && take_pending(kept) && !send_to(waiter)) keep_pending(kept);
+}
+
+void ProgramSignal::keep_pending(const siginfo_t& info) {
   SpinGuard guard(lock_);
   if (pending_.load(std::memory_order_relaxed)) return;  // as in the kernel, the first one counts
   pending_info_ = info;
-  pending_.store(true, std::memory_order_release);
+  pending_.store(true);
+}
+
+void ProgramSignal::begin_wait() { waiter_.store(this_thread()); }
+
+void ProgramSignal::end_wait() {
+  int mine = this_thread();
+  waiter_.compare_exchange_strong(mine, 0);
 }
 
 /// By system call: sigaction() would add its SA_RESTORER to the flags that the program sees.
@@ -79,7 +114,7 @@ void ProgramSignal::put_back_unhandled() {
 }
 
 bool ProgramSignal::take_pending(siginfo_t& info) {
-  if (!pending_.load(std::memory_order_acquire)) return false;
+  if (!pending_.load()) return false;
   SpinGuard guard(lock_);
   info = pending_info_;
   return pending_.exchange(false, std::memory_order_acq_rel);

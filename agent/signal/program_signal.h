@@ -22,27 +22,36 @@ class ProgramSignal {
   void reset_after_fork() {
     lock_.unlock();
     pending_.store(false, std::memory_order_relaxed);
+    waiter_.store(0, std::memory_order_relaxed);
   }
 
   /// True while the program has a handler of its own: then its masks are left as it wants them.
   bool handled() const { return handled_.load(std::memory_order_relaxed); }
 
   /// Does with a SIGPROF that is not a tick what the kernel would have done without us. `blocked`: by the
-  /// thread, as the program believes. Without a handler of the program's it then stays pending.
+  /// thread, as the program believes. Without a handler of the program's it then stays pending; with one it
+  /// is sent again, to a thread that does not block it.
   void deliver(siginfo_t& info, void* context, bool blocked);
 
   /// Gives the kernel's slot the disposition of a program that has no handler.
   void put_back_unhandled();
 
+  /// Around a wait for SIGPROF, which the calling thread has blocked in the kernel: what would stay pending
+  /// is sent to it, as if by tgkill. Of several threads that wait it is the last.
+  void begin_wait();
+  void end_wait();
   /// Takes the pending signal, as a wait does. False: there is none.
   bool take_pending(siginfo_t& info);
   /// Sends the pending signal, if any, to the calling thread: it is blocked no more.
   void release_pending();
 
  private:
+  void keep_pending(const siginfo_t& info);
+
   SpinLock lock_;
   std::atomic<bool> handled_{false};
   std::atomic<bool> pending_{false};
+  std::atomic<int> waiter_{0};  // thread id; 0: none
   siginfo_t pending_info_ = {};
   struct sigaction action_ = {};
 };

@@ -34,6 +34,15 @@ same unblocked
 expect_eq "exit code of a program that lets SIGPROF in" $bare_code 155
 same hands_on
 expect_eq "programs that were started with SIGPROF ignored" "$(grep -c '"ignored": 1' bare)" 3
+same hands_on_mask
+expect_eq "programs that were started with SIGPROF blocked" "$(grep -c '"mask": 1' bare)" 2
+same elsewhere
+expect_match bare 'elsewhere 0 27'
+same others_block
+expect_match bare '"several": 1, "in_others": 0'
+same handler_mask
+expect_match bare '"within": 1, "after": 0'
+expect_eq "exit code of a program whose handler blocked signals for its own time" $bare_code 155
 same flags
 expect_match bare 'read -1 interrupted'
 expect_match bare 'deepest 3'

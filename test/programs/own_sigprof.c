@@ -132,8 +132,97 @@ static void unblocked(void) {
   sigprocmask(SIG_UNBLOCK, &prof, NULL);
   printf("still here\n");
 }
-/// Ignored across exec, posix_spawn and a vfork's exec, and blocked across exec.
+/// One thread waits for it, the others block it: the signal to the process is the waiter's.
+static void* waits_for_prof(void* unused) {
+  sigset_t prof;
+  int number = 0;
+  sigemptyset(&prof);
+  sigaddset(&prof, SIGPROF);
+  int failed = sigwait(&prof, &number);
+  printf("elsewhere %d %d\n", failed, number);
+  return unused;
+}
+static void elsewhere(void) {
+  sigset_t prof;
+  pthread_t thread;
+  sigemptyset(&prof);
+  sigaddset(&prof, SIGPROF);
+  sigprocmask(SIG_BLOCK, &prof, NULL);
+  pthread_create(&thread, NULL, waits_for_prof, NULL);
+  work();
+  kill(getpid(), SIGPROF);
+  pthread_join(thread, NULL);
+}
+/// Threads that blocked it before there was a handler do not get it.
+static volatile sig_atomic_t in_others;
+static pthread_t first_thread;
+static void counts_others(int signal) {
+  ++seen;
+  in_others += signal != SIGPROF || !pthread_equal(pthread_self(), first_thread);
+}
+static void others_block(void) {
+  sigset_t prof, before;
+  pthread_t threads[2];
+  sigemptyset(&prof);
+  sigaddset(&prof, SIGPROF);
+  first_thread = pthread_self();
+  pthread_sigmask(SIG_BLOCK, &prof, &before);
+  for (int i = 0; i < 2; ++i) pthread_create(&threads[i], NULL, blocked_thread, NULL);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  struct sigaction action = {.sa_handler = counts_others, .sa_flags = SA_RESTART};
+  sigaction(SIGPROF, &action, NULL);
+  setitimer(ITIMER_PROF, &(struct itimerval){{0, 10000}, {0, 10000}}, NULL);
+  usleep(20000);
+  pthread_kill(threads[0], SIGPROF);
+  for (int i = 0; i < 2; ++i) pthread_join(threads[i], NULL);
+  work();
+  setitimer(ITIMER_PROF, &(struct itimerval){{0, 0}, {0, 0}}, NULL);
+  printf("{\"several\": %d, \"in_others\": %d}\n", seen >= 3, (int)in_others);
+}
+/// A handler that runs with all blocked, and blocks and lets in by itself, leaves the mask as it was.
+static int blocks_prof(void) {
+  sigset_t now;
+  sigprocmask(SIG_BLOCK, NULL, &now);
+  return sigismember(&now, SIGPROF);
+}
+static volatile sig_atomic_t blocked_within;
+static void blocks_some(int signal) {
+  sigset_t some, before;
+  sigemptyset(&some);
+  sigaddset(&some, signal);
+  sigprocmask(SIG_BLOCK, &some, &before);
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  blocked_within = blocks_prof();
+}
+static void handler_mask(void) {
+  struct sigaction action = {.sa_handler = blocks_some};
+  sigfillset(&action.sa_mask);
+  sigaction(SIGUSR1, &action, NULL);
+  work();
+  raise(SIGUSR1);
+  printf("{\"within\": %d, \"after\": %d}\n", (int)blocked_within, blocks_prof());
+  fflush(stdout);
+  raise(SIGPROF);
+  printf("still here\n");
+}
+static void mask(void) {
+  work();
+  printf("{\"mask\": %d}\n", blocks_prof());
+}
+/// Blocked across exec and posix_spawn.
 extern char** environ;
+static void hands_on_mask(void) {
+  char* again[] = {"own_sigprof", "mask", "1", NULL};
+  sigset_t prof;
+  sigemptyset(&prof);
+  sigaddset(&prof, SIGPROF);
+  sigprocmask(SIG_BLOCK, &prof, NULL);
+  work();
+  pid_t child;
+  if (posix_spawn(&child, "/proc/self/exe", NULL, NULL, again, environ) == 0) waitpid(child, NULL, 0);
+  execv("/proc/self/exe", again);
+}
+/// Ignored across exec, posix_spawn and a vfork's exec.
 static void hands_on(void) {
   char* again[] = {"own_sigprof", "ignored", "1", NULL};
   signal(SIGPROF, SIG_IGN);
@@ -222,7 +311,12 @@ int main(int argc, char** argv) {
                {"unblocked", unblocked},
                {"hands_on", hands_on},
                {"forks", forks},
-               {"flags", flags}};
+               {"flags", flags},
+               {"elsewhere", elsewhere},
+               {"others_block", others_block},
+               {"handler_mask", handler_mask},
+               {"mask", mask},
+               {"hands_on_mask", hands_on_mask}};
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i)
     if (!strcmp(kind, kinds[i].name)) kinds[i].run();
 }
