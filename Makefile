@@ -15,6 +15,7 @@ FUZZ_SECONDS ?= 60
 
 bindir = $(DESTDIR)$(PREFIX)/bin
 libdir = $(DESTDIR)$(PREFIX)/lib/varve
+includedir = $(DESTDIR)$(PREFIX)/include
 mandir = $(DESTDIR)$(PREFIX)/share/man
 
 # --- flags -----------------------------------------------------------------------------------------------------
@@ -172,14 +173,15 @@ format:
 	$(CLANG_FORMAT) -i $(FORMATTED)
 
 install: all
-	install -d $(bindir) $(libdir) $(mandir)/man1 $(mandir)/man5
+	install -d $(bindir) $(libdir) $(includedir) $(mandir)/man1 $(mandir)/man5
 	install -m 755 $(BUILD)/varve $(bindir)/varve
 	install -m 755 $(BUILD)/libvarve.so $(libdir)/libvarve.so
+	install -m 644 agent/varve.h $(includedir)/varve.h
 	for page in $(filter %.1,$(PAGES)); do install -m 644 $$page $(mandir)/man1/ || exit 1; done
 	for page in $(filter %.5,$(PAGES)); do install -m 644 $$page $(mandir)/man5/ || exit 1; done
 
 uninstall:
-	rm -f $(bindir)/varve $(libdir)/libvarve.so
+	rm -f $(bindir)/varve $(libdir)/libvarve.so $(includedir)/varve.h
 	rm -f $(addprefix $(mandir)/man1/,$(notdir $(filter %.1,$(PAGES)))) $(addprefix $(mandir)/man5/,$(notdir $(filter %.5,$(PAGES))))
 	rmdir --ignore-fail-on-non-empty $(libdir) 2>/dev/null || true
 

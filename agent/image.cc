@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "agent/marks.h"
 #include "agent/session.h"
 #include "agent/signal/agent_state.h"
 #include "agent/signal/clock.h"
@@ -204,6 +205,7 @@ void begin_forked_image() {
   agent_state.active.store(true, std::memory_order_relaxed);
   // A forked child's CPU clock starts at zero: all its time is ours to account for.
   begin_thread(*block, {.start_cpu_ns = 0, .is_main = true});
+  begin_marks_of_child();
   block->stack = stack;  // the child goes on where its thread was, on that thread's stack
 }
 

@@ -75,6 +75,7 @@ enum class ChunkType : uint32_t {
   kModules = fourcc("MODS"),    // agent: kModuleLoad, kModuleUnload records
   kThreads = fourcc("THRD"),    // agent: kThread records of exactly sizeof(ThreadRecord)
   kSamples = fourcc("SAMP"),    // agent: kThreadSwitch, kSample records
+  kMarks = fourcc("MARK"),      // agent: kMark records
   kRunStates = fourcc("RUNS"),  // observer: kTrack, kTrackEnd, kSwitches, kSweep, kWait, kSwitchesLost
   kStrings = fourcc("STRG"),    // symbols: array chunk, see symbol_format.h
 };
@@ -116,6 +117,7 @@ enum class RecordKind : uint8_t {
   kSweep = 13,         // varints, see kSweep below
   kWait = 14,          // WaitRecord
   kSwitchesLost = 15,  // SwitchesLostRecord
+  kMark = 16,          // MarkRecord, name NUL
 };
 
 /// `size` covers this header and the body, so a reader skips kinds it does not know.
@@ -129,21 +131,40 @@ static_assert(sizeof(RecordHeader) == 4);
 // --- session file
 // -------------------------------------------------------------------------------------------
 
-enum class ControlState : uint32_t { kRecording = 1, kPaused = 2, kStopped = 3 };
+enum class ControlState : uint32_t {
+  kRecording = 1,
+  kPaused = 2,   // by varve pause
+  kStopped = 3,  // for good
+  kDelayed = 4,  // paused until --delay is over, unless varve pause or resume comes first
+};
 
 inline constexpr uint32_t kControlFollow = 1;  // follow fork and exec
 
 /// Written by the recorder, mapped shared by every agent of the run. It is the agent's only configuration.
+/// varve pause and resume change the state with an atomic exchange, and note the change behind the block.
 struct ControlBlock {
   uint32_t state;  // ControlState; the one word the handler loads at each tick
   uint32_t flags;  // kControlFollow
   uint64_t interval_ns;
   uint32_t stack_depth;  // frames
-  uint32_t reserved[11];
+  uint32_t changes;      // of the state so far, the first one too; those beyond kMostChanges are not noted
+  uint32_t reserved[10];
 };
 static_assert(sizeof(ControlBlock) == 64);
 /// The control chunk is the first of the session file: header page, chunk header, this block.
 inline constexpr uint64_t kControlOffset = kPageSize + sizeof(ChunkHeader);
+
+/// After the block, in the same chunk: kMostChanges of these, the first `changes` of them in use. An entry
+/// belongs to who counted `changes` up to it, and counts once its time is not 0.
+struct ControlChange {
+  uint32_t state;  // ControlState from then on
+  uint32_t reserved;
+  uint64_t time_ns;  // CLOCK_MONOTONIC; stored last, with release order
+};
+static_assert(sizeof(ControlChange) == 16);
+inline constexpr uint32_t kMostChanges = 240;
+inline constexpr uint32_t kControlBytes = sizeof(ControlBlock) + kMostChanges * sizeof(ControlChange);
+static_assert(sizeof(ChunkHeader) + kControlBytes <= kPageSize);
 
 inline constexpr int32_t kStatusRunning = -1;  // no wait status: recording stopped while the process went on
 
@@ -195,6 +216,7 @@ enum class Counter : uint32_t {
   kModulesLost,  // module records with no room
   kLastErrno,    // errno of the last failure above (a value, not a count)
   kPausedCpuNs,  // CPU time between ticks that came while paused
+  kMarksLost,    // marks, pauses and resumptions of the program with no room
   kCount
 };
 inline constexpr uint32_t kCounterSlots = 31;
@@ -263,6 +285,22 @@ struct ThreadSwitchRecord {
   uint32_t thread;
 };
 static_assert(sizeof(ThreadSwitchRecord) == 8);
+
+/// RecordHeader::flags of a MarkRecord.
+enum class MarkKind : uint8_t {
+  kMark = 0,    // varve_mark(name)
+  kPause = 1,   // varve_pause(), or the begin of a forked child that was paused
+  kResume = 2,  // varve_resume()
+};
+
+/// What the program said with varve.h. After this: name NUL (empty but for kMark), padding to 8.
+struct MarkRecord {
+  RecordHeader header;  // flags: MarkKind
+  uint32_t thread;      // index of the thread that said it, or kNoThread
+  uint64_t time_ns;
+};
+static_assert(sizeof(MarkRecord) == 16);
+inline constexpr uint32_t kMostMarkNameBytes = 120;  // longer names are cut
 
 /// Why a stack ends where it ends. kRoot alone is a whole stack.
 enum class StackEnd : uint8_t {

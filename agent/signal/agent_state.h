@@ -35,8 +35,9 @@ class SegmentPool {
 };
 
 struct AgentState {
-  std::atomic<bool> active{false};  // this process image is being recorded
-  int32_t pid = 0;                  // of the process that set this up: a child by raw clone has another
+  std::atomic<bool> active{false};             // this process image is being recorded
+  std::atomic<bool> paused_by_program{false};  // varve_pause()
+  int32_t pid = 0;  // of the process that set this up: a child by raw clone has another
   const format::ControlBlock* control = nullptr;
   uint64_t interval_ns = 0;
   uint32_t stack_depth = 0;
@@ -52,6 +53,9 @@ struct AgentState {
   ProgramSignal program_sigprof;
   uint64_t own_code_begin = 0, own_code_end = 0;  // of this library: its frames are taken out of stacks
 
+  bool takes_samples(format::ControlState state) const {
+    return state == format::ControlState::kRecording && !paused_by_program.load(std::memory_order_relaxed);
+  }
   format::ControlState state() const {
     return format::ControlState(__atomic_load_n(&control->state, __ATOMIC_RELAXED));
   }

@@ -70,7 +70,7 @@ void tick(ThreadBlock& block, const siginfo_t& info, const ucontext_t& context) 
   auto overrun = uint64_t(info.si_overrun > 0 ? info.si_overrun : 0);
   block.last_cpu_ns = record.last_cpu_ns = cpu;
   record.overruns += overrun;
-  if (state == format::ControlState::kRecording) {
+  if (agent_state.takes_samples(state)) {
     take_sample(block, begin, {.weight_ns = weight, .overrun = overrun}, context);
     if (record.ticks % kNameEveryTicks == 0) raw_syscall(__NR_prctl, PR_GET_NAME, as_arg(record.name));
   } else {

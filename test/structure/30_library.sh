@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# libvarve.so as a guest: it exports the interposed functions and no other name, needs only the C library, is bound before
+# libvarve.so as a guest: it exports the interposed functions, those of varve.h and no other name, needs only the C library, is bound before
 # the first tick, has no path of its own and no thread-local storage but one pointer.
 . "$(dirname "$0")/common.inc"
 

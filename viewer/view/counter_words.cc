@@ -33,6 +33,8 @@ constexpr Words kWords[] = {
      "{} samples were lost: there was no room to write them; their time is [lost samples]."},
     {Counter::kModulesLost, true,
      "{} libraries loaded at run time could not be noted: addresses in them have no names."},
+    {Counter::kMarksLost, true,
+     "{} marks or pauses of the program could not be noted: there was no room, or they took a megabyte."},
     {Counter::kForeignSignals, false,
      "{} SIGPROF signals were not varve's and were passed on to the program."},
     {Counter::kTicksPaused, false, "{} ticks came while recording was paused; their time is [paused]."},
