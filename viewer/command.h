@@ -25,6 +25,8 @@ struct Command {
 extern const Command kRecordCommand;
 extern const Command kReportCommand;
 extern const Command kCheckCommand;
+extern const Command kPauseCommand;
+extern const Command kResumeCommand;
 extern const Command kHelpCommand;
 
 /// In the order in which `varve --help` lists them.

@@ -170,8 +170,7 @@ Test(record, what_is_written_is_what_is_loaded) {
   {
     auto session = SessionWriter::create(scratch.descriptor, {Nanos{2'000'000}, 99, true, true});
     cr_assert(session.has_value());
-    cr_expect(session->state() == format::ControlState::kPaused);
-    session->set_state(format::ControlState::kRecording);
+    cr_expect(session->control().state() == format::ControlState::kDelayed);
     session->text(session_key::kCommand, "make 'two words'");
     std::string huge(200'000, 'x');  // more than a record can hold
     cr_expect(session->text("long", huge));

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -59,14 +58,16 @@ tl::expected<void, std::string> SessionWriter::begin(const AgentSettings& settin
   std::vector<uint8_t> pages(kFirstChunk);
   std::memcpy(pages.data(), &header_, sizeof header_);
   ChunkHeader chunk = make_chunk_header(ChunkType::kControl, kPageSize, 0, {header_.start_monotonic_ns});
-  chunk.used = sizeof(ControlBlock);
+  chunk.used = kControlBytes;
   std::memcpy(pages.data() + kPageSize, &chunk, sizeof chunk);
+  ControlState state = settings.delayed ? ControlState::kDelayed : ControlState::kRecording;
   ControlBlock control{};
-  control.state = uint32_t(settings.paused ? ControlState::kPaused : ControlState::kRecording);
+  control.state = uint32_t(state);
   control.flags = settings.follow ? kControlFollow : 0;
   control.interval_ns = settings.interval.count;
   control.stack_depth = settings.stack_depth;
   std::memcpy(pages.data() + kControlOffset, &control, sizeof control);
+  ControlPages{pages.data()}.note(state, {header_.start_monotonic_ns});
   if (!write_at(descriptor_, pages.data(), pages.size(), 0))
     return tl::unexpected(fmt::format("cannot write the session file: {}", std::strerror(errno)));
   void* mapped = mmap(nullptr, kFirstChunk, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
@@ -74,16 +75,6 @@ tl::expected<void, std::string> SessionWriter::begin(const AgentSettings& settin
     return tl::unexpected(fmt::format("cannot map the session file: {}", std::strerror(errno)));
   control_page_ = mapped;
   return {};
-}
-
-void SessionWriter::set_state(ControlState state) {
-  auto* control = reinterpret_cast<ControlBlock*>(static_cast<uint8_t*>(control_page_) + kControlOffset);
-  std::atomic_ref(control->state).store(uint32_t(state), std::memory_order_release);
-}
-
-ControlState SessionWriter::state() const {
-  auto* control = reinterpret_cast<ControlBlock*>(static_cast<uint8_t*>(control_page_) + kControlOffset);
-  return ControlState(std::atomic_ref(control->state).load(std::memory_order_acquire));
 }
 
 bool SessionWriter::append(const void* bytes, size_t size) {

@@ -13,6 +13,7 @@
 #include "common/file_format.h"
 #include "common/units.h"
 #include "viewer/record/chunk_writer.h"
+#include "viewer/record/control_state.h"
 
 namespace varve::record {
 
@@ -21,7 +22,7 @@ struct AgentSettings {
   Nanos interval{10'000'000};
   uint32_t stack_depth = 1024;  // frames
   bool follow = true;
-  bool paused = false;  // begin without recording (--delay)
+  bool delayed = false;  // begin without samples (--delay)
 };
 
 class SessionWriter {
@@ -38,8 +39,8 @@ class SessionWriter {
   bool text(std::string_view key, std::string_view value);
   bool process_exit(format::ProcessExitRecord record);
 
-  void set_state(format::ControlState state);
-  format::ControlState state() const;
+  /// The state that the agents obey; other processes may change it at any time.
+  ControlPages control() const { return {control_page_}; }
 
   /// Gives the last chunk its checksum; nothing is written after that.
   void seal();

@@ -23,6 +23,8 @@
 namespace varve::record {
 namespace {
 
+using format::ControlState;
+
 constexpr Nanos kTreeLook{
     500 * kNanosPerMilli.count};  // between looks for followed descendants once the command ended
 
@@ -95,7 +97,6 @@ RunEnd Supervisor::run() {
     keep_times();
   }
   end_.all_ended = !children_live_;
-  end_.never_began = begin_at_.has_value();
   if (!recording_ended_) stop(RunEnd::Stop::kEnd);
   return end_;
 }
@@ -230,7 +231,8 @@ void Supervisor::keep_times() {
   if (recording_ended_) return;
   if (begin_at_ && now >= *begin_at_) {
     begin_at_.reset();
-    session_.set_state(format::ControlState::kRecording);
+    // What the user said meanwhile by varve pause or resume holds.
+    session_.control().change({ControlState::kDelayed}, ControlState::kRecording, now);
   }
   if (stop_at_ && now >= *stop_at_) {
     stop(RunEnd::Stop::kDuration);
@@ -241,8 +243,10 @@ void Supervisor::keep_times() {
 void Supervisor::stop(RunEnd::Stop why) {
   recording_ended_ = true;
   stop_at_.reset();
-  session_.set_state(format::ControlState::kStopped);
   Nanos now = clock_now(CLOCK_MONOTONIC);
+  const auto going = {ControlState::kRecording, ControlState::kDelayed, ControlState::kPaused};
+  end_.never_began =
+      session_.control().change(going, ControlState::kStopped, now) == ControlState::kDelayed;
   end_.elapsed = (why == RunEnd::Stop::kEnd ? last_exit_ : now) - start_;
   end_.stop = why;
   if (why == RunEnd::Stop::kEnd) return;
