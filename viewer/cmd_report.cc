@@ -56,9 +56,21 @@ Setter set_pattern(view::Request& request, analyze::Pattern& target, std::string
   };
 }
 
-/// "1.5s-3s", "2-", "-500ms": a number alone is seconds.
+constexpr std::string_view kMarkRange = "mark:";
+
+/// "1.5s-3s", "2-", "-500ms": a number alone is seconds. "mark:A..B": until the profile is loaded, names. The
+/// last one given counts, and of both forms.
 Setter set_time_range(view::Request& request) {
   return [&request](std::string_view value) -> Setting {
+    request.filter.from = {};
+    request.filter.to = {UINT64_MAX};
+    request.marks = {};
+    if (value.starts_with(kMarkRange)) {
+      auto marks = analyze::parse_mark_range(value.substr(kMarkRange.size()));
+      if (!marks) return tl::unexpected(marks.error());
+      request.marks = std::move(*marks);
+      return note_filter(request, "--time", value);
+    }
     const size_t dash = value.find('-');
     if (dash == std::string_view::npos || value.size() == 1) {
       return tl::unexpected<std::string>("is not a range of time such as 1.5s-3s, 2s- or -500ms");
@@ -203,10 +215,10 @@ Options filter_options(view::Request& request) {
        set_pattern(request, filter.module, "--module")},
       {"Filters", "--function", "REGEX", "", "Only stacks with a function whose full name has a match.",
        set_pattern(request, filter.function, "--function")},
-      {"Filters", "--time", "FROM-TO", "",
+      {"Filters", "--time", "RANGE", "",
        fmt::format(
-           "Only this part of the run, counted from its start, in {}; a number alone is s. Either end "
-           "may be missing.",
+           "Only this part of the run: FROM-TO, counted from its start, in {}, a number alone in s; or "
+           "mark:A..B, from the first mark named A to the next one named B. Either end may be missing.",
            kTimeUnits),
        set_time_range(request)},
   };
@@ -356,6 +368,8 @@ int run_report(std::span<const std::string> arguments) {
   }
   const auto profile = load::load(path);
   if (!profile) return fail(profile.error());
+  if (auto found = analyze::resolve_marks(*profile, options.request.marks, options.request.filter); !found)
+    return fail(found.error());
 
   Progress progress;
   std::string trouble;

@@ -86,13 +86,23 @@ class AgentReader {
 
   void read_thread(ByteView record) { file_.threads.push_back(record.read<format::ThreadRecord>()); }
 
-  static constexpr std::array<Entry, 6> kReaders = {{
+  /// A kind that we do not know comes from a newer agent.
+  void read_mark(ByteView record) {
+    auto body = record.read<format::MarkRecord>();
+    if (body.header.flags > uint8_t(format::MarkKind::kResume)) return;
+    AgentMark mark{format::MarkKind(body.header.flags), body.thread, {body.time_ns}, {}};
+    mark.name = record.read_text().substr(0, format::kMostMarkNameBytes);
+    file_.marks.push_back(std::move(mark));
+  }
+
+  static constexpr std::array<Entry, 7> kReaders = {{
       {RecordKind::kProcess, &AgentReader::read_process},
       {RecordKind::kCounters, &AgentReader::read_counters},
       {RecordKind::kText, &AgentReader::read_text},
       {RecordKind::kModuleLoad, &AgentReader::read_module_load},
       {RecordKind::kModuleUnload, &AgentReader::read_module_unload},
       {RecordKind::kThread, &AgentReader::read_thread},
+      {RecordKind::kMark, &AgentReader::read_mark},
   }};
 
   AgentFile& file_;
@@ -134,7 +144,7 @@ tl::expected<AgentFile, std::string> read_agent_file(const FileSource& source, c
     if (chunk.is(ChunkType::kSamples)) {
       agent.sample_chunks.push_back(chunk);
     } else if (chunk.is(ChunkType::kProcess) || chunk.is(ChunkType::kModules) ||
-               chunk.is(ChunkType::kThreads)) {
+               chunk.is(ChunkType::kThreads) || chunk.is(ChunkType::kMarks)) {
       read_records(file, name, chunk, damages,
                    [&](RecordHeader h, ByteView record) { reader.use(h, record); });
     }

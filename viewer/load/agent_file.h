@@ -29,12 +29,20 @@ struct AgentModule {
   Nanos unload_time{UINT64_MAX};
 };
 
+struct AgentMark {
+  format::MarkKind kind{};
+  uint32_t thread = 0;  // index within the file
+  Nanos time;
+  std::string name;
+};
+
 struct AgentFile {
   std::string name;
   SessionId session_id{};
   Process process;
   std::vector<AgentModule> modules;
   std::vector<format::ThreadRecord> threads;
+  std::vector<AgentMark> marks;      // in the order of the file
   std::vector<Chunk> sample_chunks;  // in the order of the file
   uint64_t lost = 0;                 // samples that found no room
 };

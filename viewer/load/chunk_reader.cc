@@ -44,10 +44,10 @@ bool can_step(const ChunkHeader& header) { return header.capacity != 0 && header
 
 bool known_type(uint32_t type) {
   using format::ChunkType;
-  static constexpr std::array kKnown = {ChunkType::kFree,     ChunkType::kSchema,  ChunkType::kControl,
-                                        ChunkType::kSession,  ChunkType::kProcess, ChunkType::kModules,
-                                        ChunkType::kThreads,  ChunkType::kSamples, ChunkType::kStrings,
-                                        ChunkType::kRunStates};
+  static constexpr std::array kKnown = {ChunkType::kFree,      ChunkType::kSchema,  ChunkType::kControl,
+                                        ChunkType::kSession,   ChunkType::kProcess, ChunkType::kModules,
+                                        ChunkType::kThreads,   ChunkType::kSamples, ChunkType::kStrings,
+                                        ChunkType::kRunStates, ChunkType::kMarks};
   return std::ranges::find(kKnown, ChunkType(type)) != kKnown.end();
 }
 

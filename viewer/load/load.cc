@@ -17,6 +17,7 @@
 #include "viewer/load/chunk_pipeline.h"
 #include "viewer/load/join_tracks.h"
 #include "viewer/load/ledger.h"
+#include "viewer/load/marks.h"
 #include "viewer/load/observer_file.h"
 #include "viewer/load/path_tree.h"
 #include "viewer/load/sample_table.h"
@@ -45,6 +46,7 @@ class Loader {
     add_samples(tree);
     profile_.samples = finish_samples(tree);
     complete_elapsed();
+    add_marks();
     add_run_states();
     return std::move(profile_);
   }
@@ -65,6 +67,7 @@ class Loader {
   void complete_session();
   void forget_after_stop();
   void complete_elapsed();
+  void add_marks();
   void add_run_states();
 
   const FileSource& source_;
@@ -77,6 +80,7 @@ class Loader {
   std::vector<uint64_t> start_routines_;                         // by thread: addresses, 0 where not known
   std::vector<ThreadFacts> facts_;                               // by thread
   SampleTable table_;
+  std::vector<format::ControlChange> changes_;  // of the recording's state
   std::optional<SessionId> session_id_;
 };
 
@@ -109,6 +113,7 @@ bool Loader::read_session() {
   }
   profile_.session = std::move(session->session);
   session_id_ = session->id;
+  changes_ = std::move(session->changes);
   drop_strangers(session->id);
   return true;
 }
@@ -303,6 +308,17 @@ void Loader::complete_elapsed() {
   for (const Thread& thread : profile_.threads) last = std::max(last, thread.end_time);
   for (uint64_t time : profile_.samples.time_ns) last = std::max(last, Nanos{time});
   profile_.session.elapsed = last - profile_.session.start_time;
+}
+
+/// What the programs said themselves, and who paused what.
+void Loader::add_marks() {
+  add_run_pauses(profile_, std::move(changes_));
+  for (uint32_t i = 0; i < agents_.size(); ++i)
+    add_process_marks(profile_, {i}, agents_[i].marks, [&](uint32_t index) {
+      auto known = threads_[i].find(index);
+      return known == threads_[i].end() ? ThreadId::none() : known->second;
+    });
+  sort_marks(profile_);
 }
 
 /// Where nothing observed the threads there is no such file, and the session says why.

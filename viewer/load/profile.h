@@ -137,6 +137,21 @@ struct Samples {
   size_t size() const { return time_ns.size(); }
 };
 
+/// A moment that a program named by varve_mark().
+struct Mark {
+  ProcessId process;
+  ThreadId thread;  // none: one that the agent did not know
+  Nanos time;       // CLOCK_MONOTONIC
+  std::string name;
+};
+
+/// A time without samples. Where several were noted for the whole run or for one process, none touches
+/// another.
+struct Pause {
+  ProcessId process;  // that paused itself by varve_pause(); none: the whole run, by --delay or varve pause
+  Nanos begin, end;   // CLOCK_MONOTONIC
+};
+
 /// What the reader had to drop or could not do, for the quality view. Nothing is dropped silently.
 struct Damage {
   std::string file;      // name within the profile directory
@@ -189,6 +204,8 @@ struct Profile {
   std::vector<Path> paths;
   Samples samples;
   RunStates run_states;
+  std::vector<Mark> marks;    // by time
+  std::vector<Pause> pauses;  // by begin
   std::vector<Damage> damages;
   uint64_t bytes = 0;  // of all its files
 

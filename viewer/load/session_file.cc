@@ -76,7 +76,7 @@ void read_exit(ByteView record, SessionFile& file) {
 }
 
 /// The control block is what the agents ran with; texts of the same meaning come later and agree.
-void read_control(const File& file, const Chunk& chunk, std::vector<Damage>& damages, Session& session) {
+void read_control(const File& file, const Chunk& chunk, std::vector<Damage>& damages, SessionFile& result) {
   std::vector<uint8_t> buffer;
   auto view = read_chunk(file, chunk, buffer);
   if (!view || view->size() < sizeof(format::ControlBlock)) {
@@ -84,8 +84,11 @@ void read_control(const File& file, const Chunk& chunk, std::vector<Damage>& dam
     return;
   }
   auto block = view->read<format::ControlBlock>();
-  session.interval = {block.interval_ns};
-  session.stack_depth = block.stack_depth;
+  result.session.interval = {block.interval_ns};
+  result.session.stack_depth = block.stack_depth;
+  uint32_t changes = std::min(block.changes, format::kMostChanges);
+  for (; changes > 0 && view->size() >= sizeof(format::ControlChange); --changes)
+    if (auto change = view->read<format::ControlChange>(); change.time_ns) result.changes.push_back(change);
 }
 
 }  // namespace
@@ -107,7 +110,7 @@ tl::expected<SessionFile, std::string> read_session_file(const FileSource& sourc
     if (record_header.kind == uint8_t(RecordKind::kProcessExit)) read_exit(record, result);
   };
   for (const Chunk& chunk : list_chunks(file, format::kSessionFile, *header, damages)) {
-    if (chunk.is(ChunkType::kControl)) read_control(file, chunk, damages, result.session);
+    if (chunk.is(ChunkType::kControl)) read_control(file, chunk, damages, result);
     if (chunk.is(ChunkType::kSession)) read_records(file, format::kSessionFile, chunk, damages, use);
   }
   return result;

@@ -16,6 +16,7 @@ struct SessionFile {
   SessionId id{};
   Session session;
   std::vector<format::ProcessExitRecord> exits;
+  std::vector<format::ControlChange> changes;  // of the state of the recording
 };
 
 /// The error is a clause about the file.

@@ -9,6 +9,7 @@
 
 #include "viewer/analyze/concurrency.h"
 #include "viewer/analyze/filter.h"
+#include "viewer/analyze/mark_range.h"
 #include "viewer/view/view.h"
 
 namespace varve::view {
@@ -18,6 +19,7 @@ enum class Sort : uint8_t { kSelf, kTotal, kSamples, kPoor, kOk, kIdeal, kOver }
 
 struct Request {
   analyze::Filter filter;
+  analyze::MarkRange marks;     // the ends of `filter`, once resolve_marks() knows the profile
   std::string filter_words;     // as the user gave it: "--thread worker --time 1-2"
   uint64_t limit = 0;           // rows; 0: all
   double min_share = 0;         // of the CPU time, 0 to 1; rows below are added up

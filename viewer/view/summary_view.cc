@@ -16,6 +16,7 @@
 #include "viewer/view/band_words.h"
 #include "viewer/view/concurrency_words.h"
 #include "viewer/view/make.h"
+#include "viewer/view/mark_words.h"
 #include "viewer/view/rows.h"
 
 namespace varve::view {
@@ -218,6 +219,7 @@ Made make_summary(const Source& source, const Request& request, analyze::Selecti
   view->tables.front().narrow_names = true;
   add_facts(*view, source, request, quality);
   add_concurrency(*view, source, std::move(cores));
+  for (std::string& sentence : pause_sentences(source.profile)) view->notes.push_back(std::move(sentence));
   view->next = next_commands(request, quality);
   return view;
 }

@@ -10,6 +10,7 @@
 #include "viewer/analyze/timeline.h"
 #include "viewer/view/band_words.h"
 #include "viewer/view/make.h"
+#include "viewer/view/mark_words.h"
 #include "viewer/view/rows.h"
 
 namespace varve::view {
@@ -51,6 +52,15 @@ std::string state_strip(const analyze::Timeline& line, size_t row) {
   return strip;
 }
 
+/// What the program and the user said of its time.
+void add_marks(View& view, const load::Profile& profile, const Marks& marks) {
+  for (std::string& sentence : pause_sentences(profile)) view.notes.push_back(std::move(sentence));
+  if (std::string words = mark_sentence(profile, marks); !words.empty())
+    view.notes.push_back(std::move(words));
+  view.tables.push_back(mark_table(profile, marks));
+  view.tables.push_back(pause_table(profile));
+}
+
 }  // namespace
 
 size_t slices_for(size_t width) {
@@ -62,8 +72,13 @@ Made make_timeline(const Source& source, const Request& request, analyze::Select
   View view;
   view.notes.push_back(source_words(source.profile));
   const analyze::Concurrency& concurrency = *source.concurrency;
-  if (!concurrency.known()) return view;
   const load::Profile& profile = source.profile;
+  const Marks marks = marks_that_pass(profile, request.filter);
+  if (!concurrency.known()) {
+    view.csv_is_facts = true;
+    add_marks(view, profile, marks);
+    return view;
+  }
   std::vector<ThreadId> threads = threads_by_cpu(source, request, selection);
   const size_t all = threads.size();
   if (request.limit != 0 && threads.size() > request.limit) threads.resize(size_t(request.limit));
@@ -85,6 +100,8 @@ Made make_timeline(const Source& source, const Request& request, analyze::Select
     const Cell cell = view.own(std::move(strip));
     table.add({0, RowKind::kSpecial, false}, {{}, {}, {}, name, {}, cell, cell});
   };
+  if (!marks.empty()) strip_row("[marks]", mark_strip(line, marks));
+  if (!profile.pauses.empty()) strip_row("[paused]", pause_strip(line, profile));
   strip_row("[running]", level_strip(line.running));
   strip_row("[or ready]", level_strip(line.active));
   for (size_t i = 0; i < line.threads.size(); ++i) {
@@ -106,6 +123,7 @@ Made make_timeline(const Source& source, const Request& request, analyze::Select
   view.facts.push_back({"end_ns", "", Unit::kTime, line.range.end - std::min(line.range.end, start)});
   view.facts.push_back({"slices", "", Unit::kCount, uint64_t(line.slices)});
   view.tables.push_back(std::move(table));
+  add_marks(view, profile, marks);
   if (all > line.threads.size())
     view.notes.push_back(
         fmt::format("{} more threads are not shown; --limit 0 shows all.", all - line.threads.size()));

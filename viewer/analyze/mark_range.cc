@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// Ranges between marks. See mark_range.h.
+// Context: viewer.
+#include "viewer/analyze/mark_range.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "viewer/analyze/nearest_name.h"
+
+namespace varve::analyze {
+namespace {
+
+constexpr size_t kMostNamed = 10;
+
+std::string no_such_mark(std::string_view wanted, const std::vector<const load::Mark*>& marks) {
+  if (marks.empty())
+    return fmt::format("there is no mark '{}', and no other: programs make them with varve_mark(\"{}\")",
+                       wanted, wanted);
+  std::vector<std::string> names;  // in the order of the program
+  for (const load::Mark* mark : marks)
+    if (std::ranges::find(names, mark->name) == names.end()) names.push_back(mark->name);
+  const std::string_view near = nearest_name(wanted, names);
+  const std::string hint = near.empty() ? "" : fmt::format("; did you mean '{}'?", near);
+  const size_t shown = std::min(names.size(), kMostNamed);
+  const std::string more =
+      names.size() > shown ? fmt::format(" and {} more", names.size() - shown) : std::string();
+  names.resize(shown);
+  return fmt::format("there is no mark '{}', but {}{}{}", wanted, fmt::join(names, ", "), more, hint);
+}
+
+}  // namespace
+
+tl::expected<MarkRange, std::string> parse_mark_range(std::string_view text) {
+  const size_t dots = text.find("..");
+  if (dots == std::string_view::npos || text.size() == 2)
+    return tl::unexpected<std::string>(
+        "is not a range between marks such as mark:A..B, mark:A.. or mark:..B");
+  return MarkRange{std::string(text.substr(0, dots)), std::string(text.substr(dots + 2))};
+}
+
+tl::expected<void, std::string> resolve_marks(const load::Profile& profile, const MarkRange& range,
+                                              Filter& filter) {
+  std::vector<const load::Mark*> marks;
+  for (const load::Mark& mark : profile.marks)
+    if (process_passes(profile, mark.process, filter)) marks.push_back(&mark);
+  const auto find = [&marks](size_t first, std::string_view name) {
+    while (first < marks.size() && marks[first]->name != name) ++first;
+    return first;
+  };
+  const auto since_start = [&](size_t index) {
+    return saturating_sub(marks[index]->time, profile.session.start_time);
+  };
+  for (const std::string* name : {&range.from, &range.to})
+    if (!name->empty() && find(0, *name) == marks.size()) return tl::unexpected(no_such_mark(*name, marks));
+  size_t next = 0;
+  if (!range.from.empty()) {
+    const size_t from = find(0, range.from);
+    filter.from = since_start(from);
+    next = from + 1;
+  }
+  if (range.to.empty()) return {};
+  const size_t to = find(next, range.to);
+  if (to == marks.size())
+    return tl::unexpected(fmt::format("no mark '{}' comes after the first '{}', at {:.3f} s", range.to,
+                                      range.from, double(filter.from.count) / 1e9));
+  filter.to = since_start(to);
+  return {};
+}
+
+}  // namespace varve::analyze
