@@ -55,6 +55,20 @@ void check_states(const load::Profile& profile) {
     require(!thread.track.valid() || thread.track.index() < ended.size(), "a thread's track exists");
 }
 
+void check_marks(const load::Profile& profile) {
+  for (size_t i = 0; i < profile.marks.size(); ++i) {
+    const load::Mark& mark = profile.marks[i];
+    require(mark.process.index() < profile.processes.size(), "a mark's process exists");
+    require(!mark.thread.valid() || mark.thread.index() < profile.threads.size(), "a mark's thread exists");
+    require(mark.name.size() <= format::kMostMarkNameBytes, "a mark's name is short");
+    require(i == 0 || profile.marks[i - 1].time <= mark.time, "marks are ordered by time");
+  }
+  for (const load::Pause& pause : profile.pauses)
+    require(pause.begin < pause.end &&
+                (!pause.process.valid() || pause.process.index() < profile.processes.size()),
+            "a pause has a length and a process that exists, or none");
+}
+
 void check_samples(const load::Profile& profile) {
   const load::Samples& samples = profile.samples;
   size_t rows = samples.size();
@@ -96,6 +110,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return 0;
   }
   check_ids(*profile);
+  check_marks(*profile);
   check_samples(*profile);
   check_states(*profile);
   if (data[0] & kParallel)

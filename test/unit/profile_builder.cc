@@ -128,6 +128,17 @@ void append_module(Bytes& records, const BuiltModule& module, uint32_t index) {
   append_record(records, format::RecordKind::kModuleUnload, 0, record_of(unload));
 }
 
+Bytes mark_records(const std::vector<BuiltMark>& marks) {
+  Bytes records;
+  for (const BuiltMark& mark : marks) {
+    Bytes record = record_of(format::MarkRecord{{}, mark.thread, mark.time_ns});
+    append_text(record, mark.name);
+    record.resize((record.size() + 7) / 8 * 8);
+    append_record(records, format::RecordKind::kMark, uint8_t(mark.kind), record);
+  }
+  return records;
+}
+
 /// Sample chunks of one process, a new one whenever the last is full.
 class SampleChunks {
  public:
@@ -379,7 +390,10 @@ std::vector<uint8_t> ProfileBuilder::session_file() const {
   control.state = uint32_t(format::ControlState::kRecording);
   control.interval_ns = 10'000'000;
   control.stack_depth = 1024;
-  append_chunk(file, threadless(), format::ChunkType::kControl, record_of(control), false);
+  control.changes = uint32_t(changes.size());
+  Bytes control_bytes = record_of(control);
+  for (const auto& change : changes) append(control_bytes, change);
+  append_chunk(file, threadless(), format::ChunkType::kControl, control_bytes, false);
   Bytes records;
   for (const auto& [key, value] : texts_) {
     Bytes record(sizeof(format::RecordHeader));
@@ -405,6 +419,8 @@ std::vector<uint8_t> ProfileBuilder::agent_file(const BuiltProcess& process) con
     append_record(threads, format::RecordKind::kThread, flags, record_of(thread));
   }
   append_chunk(file, threadless(), format::ChunkType::kThreads, threads, seal);
+  if (!process.marks.empty())
+    append_chunk(file, threadless(), format::ChunkType::kMarks, mark_records(process.marks), seal);
   SampleChunks samples(file, sample_chunk_bytes, seal);
   for (const auto& sample : process.samples) samples.add(sample);
   samples.finish();

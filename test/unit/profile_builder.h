@@ -36,6 +36,13 @@ struct BuiltSample {
   bool operator==(const BuiltSample&) const = default;
 };
 
+struct BuiltMark {
+  format::MarkKind kind;
+  uint32_t thread;  // within its process
+  uint64_t time_ns;
+  std::string name;
+};
+
 struct BuiltProcess {
   int32_t pid = 0, ppid = 1;
   uint32_t image = 0;
@@ -47,6 +54,7 @@ struct BuiltProcess {
   std::vector<format::ThreadRecord> threads;
   std::vector<BuiltModule> modules;
   std::vector<BuiltSample> samples;  // written in this order
+  std::vector<BuiltMark> marks;
 };
 
 /// What an observer tells, in the order of calls: its records, each in the form of common/FORMAT.md. A chunk
@@ -97,6 +105,7 @@ class ProfileBuilder {
   uint32_t sample_chunk_bytes = format::kSampleChunkBytes - sizeof(format::ChunkHeader);
   bool seal = true;
   bool with_session = true;
+  std::vector<format::ControlChange> changes;  // of the recording's state
 
   /// Returns the index of the process; change its fields through process().
   size_t add_process(int32_t pid, std::string exe = "/usr/bin/program", uint32_t image = 0);
