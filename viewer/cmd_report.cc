@@ -217,7 +217,7 @@ Options filter_options(view::Request& request) {
        set_pattern(request, filter.function, "--function")},
       {"Filters", "--time", "RANGE", "",
        fmt::format(
-           "Only this part of the run: FROM-TO, counted from its start, in {}, a number alone in s; or "
+           "Only this part of the run: FROM-TO, counted from its start, in {}; a number alone is s. Or "
            "mark:A..B, from the first mark named A to the next one named B. Either end may be missing.",
            kTimeUnits),
        set_time_range(request)},

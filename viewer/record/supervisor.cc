@@ -245,8 +245,7 @@ void Supervisor::stop(RunEnd::Stop why) {
   stop_at_.reset();
   Nanos now = clock_now(CLOCK_MONOTONIC);
   const auto going = {ControlState::kRecording, ControlState::kDelayed, ControlState::kPaused};
-  end_.never_began =
-      session_.control().change(going, ControlState::kStopped, now) == ControlState::kDelayed;
+  end_.never_began = session_.control().change(going, ControlState::kStopped, now) == ControlState::kDelayed;
   end_.elapsed = (why == RunEnd::Stop::kEnd ? last_exit_ : now) - start_;
   end_.stop = why;
   if (why == RunEnd::Stop::kEnd) return;
