@@ -322,9 +322,13 @@ enum class StackEnd : uint8_t {
 //   overrun: expirations merged into this tick (only with kSampleHasOverrun)
 //   shared: frames, counted from the root, equal to those of the previous sample of this chunk
 //   fresh: frames that follow, nearer to the leaf
-//   fresh x zigzag delta, from the root side to the leaf. The first is relative to the previous sample's
-//   frame at the same distance from the root if there is one, else to the last shared frame (0 if none); the
-//   others to the one before.
+//   tokens until there are `fresh` frames, from the root side to the leaf. P is the frame that followed the
+//   one before it when that was last met as a fresh frame's caller in this chunk (see frame_predictor.h), or
+//   0:
+//     odd: one frame, (zigzag(frame - base) << 1) + 1; base is P, or the frame before where P is 0
+//     even, not 0: half as many frames, at most kMostForeseen, each of which is its P
+//     0: one frame, whose address follows
+//   The frame before the first is the last shared one, or 0.
 // A frame address lies inside the instruction that was executing: the interrupted IP, or return address minus
 // one. After kThreadSwitch and at the start of a chunk the previous stack is empty, so chunks decode
 // independently.
@@ -402,9 +406,11 @@ inline constexpr uint32_t kUnknownProcessor = UINT32_MAX;  // nobody looked wher
 inline constexpr uint32_t kRunStatesChunkBytes = 64 * 1024;
 
 inline constexpr uint32_t kMaxStackDepth = 4096;
+inline constexpr uint32_t kMostForeseen = 16;  // frames that one token may stand for
 inline constexpr uint32_t kSampleChunkBytes = 64 * 1024;
-/// Ten bytes is the longest varint of 64 bits; the fixed part is five varints.
-inline constexpr uint32_t kMaxSampleBytes = sizeof(RecordHeader) + 5 * 10 + kMaxStackDepth * 10;
+/// Ten bytes is the longest varint of 64 bits; the fixed part is five varints, a frame at most a token and
+/// one.
+inline constexpr uint32_t kMaxSampleBytes = sizeof(RecordHeader) + 5 * 10 + kMaxStackDepth * 11;
 static_assert(kMaxSampleBytes < kSampleChunkBytes - sizeof(ChunkHeader));
 static_assert(kMaxSampleBytes <= UINT16_MAX);
 

@@ -27,8 +27,49 @@ uint32_t shared_suffix(StackView a, StackView b) {
   return shared;
 }
 
-uint8_t* encode_sample(uint8_t* out, const SampleFields& fields, StackView stack, StackView previous,
-                       uint32_t shared) {
+namespace {
+
+/// Tokens of the fresh frames.
+class FrameEncoder {
+ public:
+  FrameEncoder(uint8_t* out, FramePredictor& predictor) : out_(out), predictor_(predictor) {}
+
+  void put(uint64_t frame, uint64_t before) {
+    uint64_t expected = predictor_.after(before);
+    if (frame == expected) {
+      if (++foreseen_ == format::kMostForeseen) put_foreseen();
+      return;
+    }
+    put_foreseen();
+    uint64_t difference = zigzag(int64_t(frame - (expected ? expected : before)));
+    if (difference >> 63) {
+      *out_++ = 0;
+      out_ = put_varint(out_, frame);
+    } else {
+      out_ = put_varint(out_, difference << 1 | 1);
+    }
+    predictor_.learn(before, frame);
+  }
+  uint8_t* finish() {
+    put_foreseen();
+    return out_;
+  }
+
+ private:
+  void put_foreseen() {
+    if (foreseen_) out_ = put_varint(out_, uint64_t(foreseen_) << 1);
+    foreseen_ = 0;
+  }
+
+  uint8_t* out_;
+  FramePredictor& predictor_;
+  uint32_t foreseen_ = 0;
+};
+
+}  // namespace
+
+uint8_t* encode_sample(uint8_t* out, const SampleFields& fields, StackView stack, uint32_t shared,
+                       FramePredictor& predictor) {
   uint8_t* const begin = out;
   uint32_t fresh = stack.depth - shared;
   uint8_t flags = uint8_t(fields.end);
@@ -39,12 +80,10 @@ uint8_t* encode_sample(uint8_t* out, const SampleFields& fields, StackView stack
   if (fields.overrun) out = put_varint(out, fields.overrun);
   out = put_varint(out, shared);
   out = put_varint(out, fresh);
-  // The first differing frame is most often another call site of the same function: near the old frame in its
-  // place.
-  uint64_t base = previous.depth > shared ? previous.frames[previous.depth - 1 - shared]
-                  : shared                ? stack.frames[fresh]
-                                          : 0;
-  for (uint32_t i = fresh; i-- > 0; base = stack.frames[i]) out = put_delta(out, stack.frames[i], base);
+  FrameEncoder encoder(out, predictor);
+  uint64_t before = shared ? stack.frames[fresh] : 0;
+  for (uint32_t i = fresh; i-- > 0; before = stack.frames[i]) encoder.put(stack.frames[i], before);
+  out = encoder.finish();
   format::RecordHeader header{uint16_t(out - begin), uint8_t(format::RecordKind::kSample), flags};
   std::memcpy(begin, &header, sizeof header);
   return out;
@@ -56,6 +95,7 @@ void SampleWriter::bind(uint64_t* frames, uint32_t max_depth, uint32_t thread) {
   current_ = 0;
   previous_depth_ = 0;
   thread_ = thread;
+  predictor_.forget();
   segment_ = kNoSegment;
 }
 
@@ -69,7 +109,12 @@ void SampleWriter::give_segment(const Segment& segment) {
   segment_ = segment;
   segment_.thread =
       format::kNoThread;  // even if it was ours: the reader must begin with an empty stack, as we do
+  forget_stack();
+}
+
+void SampleWriter::forget_stack() {
   previous_depth_ = 0;
+  predictor_.forget();
 }
 
 /// Seals the full chunk and begins another with room for `bound` bytes.
@@ -85,7 +130,7 @@ bool SampleWriter::next_chunk(ProcessFile& file, uint64_t time_ns, uint32_t boun
     file.release(segment_.chunk);
   }
   segment_ = {next, thread_, bytes < kLargestChunk ? bytes * 4 : kLargestChunk};
-  previous_depth_ = 0;
+  forget_stack();
   return true;
 }
 
@@ -96,7 +141,7 @@ bool SampleWriter::switch_thread(ProcessFile& file, uint64_t time_ns, uint32_t b
   constexpr auto kKind = uint8_t(format::RecordKind::kThreadSwitch);
   append(segment_.chunk, format::ThreadSwitchRecord{{sizeof(format::ThreadSwitchRecord), kKind, 0}, thread_});
   segment_.thread = thread_;
-  previous_depth_ = 0;
+  forget_stack();
   return true;
 }
 
@@ -104,11 +149,9 @@ bool SampleWriter::write(ProcessFile& file, uint64_t time_ns, const SampleFields
   StackView stack{scratch(), depth};
   if (!segment_.chunk && !next_chunk(file, time_ns, sample_bound(depth))) return false;
   if (segment_.thread != thread_ && !switch_thread(file, time_ns, sample_bound(depth))) return false;
-  StackView previous{buffers_[current_ ^ 1], previous_depth_};
-  uint32_t shared = shared_suffix(stack, previous);
+  uint32_t shared = shared_suffix(stack, {buffers_[current_ ^ 1], previous_depth_});
   if (segment_.chunk.room() < sample_bound(depth - shared)) {
     if (!next_chunk(file, time_ns, sample_bound(depth))) return false;
-    previous = {};
     shared = 0;
   }
   format::ChunkHeader& header = *segment_.chunk.header;
@@ -117,7 +160,7 @@ bool SampleWriter::write(ProcessFile& file, uint64_t time_ns, const SampleFields
   SampleFields timed = fields;
   timed.time_delta_ns = time - header.last_time_ns;
   uint8_t* begin = segment_.chunk.end();
-  uint8_t* end = encode_sample(begin, timed, stack, previous, shared);
+  uint8_t* end = encode_sample(begin, timed, stack, shared, predictor_);
   header.last_time_ns = time;
   segment_.chunk.commit(uint32_t(end - begin));
   current_ ^= 1;

@@ -8,6 +8,7 @@
 
 #include "agent/signal/process_file.h"
 #include "common/file_format.h"
+#include "common/frame_predictor.h"
 
 namespace varve::agent {
 
@@ -30,13 +31,14 @@ uint32_t shared_suffix(StackView a, StackView b);
 
 /// Bytes that a record with `fresh` new frames needs at the most.
 constexpr uint32_t sample_bound(uint32_t fresh) {
-  return uint32_t(sizeof(format::RecordHeader)) + 5 * 10 + fresh * 10;
+  return uint32_t(sizeof(format::RecordHeader)) + 5 * 10 + fresh * 11;
 }
 
-/// Writes one kSample record at `out` (format: file_format.h) and returns the byte after it. `shared` is
-/// shared_suffix(stack, previous); room for sample_bound(stack.depth - shared) must be there.
-uint8_t* encode_sample(uint8_t* out, const SampleFields& fields, StackView stack, StackView previous,
-                       uint32_t shared);
+/// Writes one kSample record at `out` (format: file_format.h) and returns the byte after it. The first
+/// `shared` frames from the root are those of the sample before; room for sample_bound(stack.depth - shared)
+/// must be there. `predictor` has learned the samples of this chunk, and learns this one.
+uint8_t* encode_sample(uint8_t* out, const SampleFields& fields, StackView stack, uint32_t shared,
+                       FramePredictor& predictor);
 
 /// A chunk that is being filled and what the next sample is encoded against. Passed from an ended thread to
 /// the next one.
@@ -67,11 +69,13 @@ class SampleWriter {
  private:
   bool next_chunk(ProcessFile& file, uint64_t time_ns, uint32_t bound);
   bool switch_thread(ProcessFile& file, uint64_t time_ns, uint32_t bound);
+  void forget_stack();
 
   Segment segment_ = kNoSegment;
   uint64_t* buffers_[2] = {};
   uint32_t current_ = 0;
   uint32_t previous_depth_ = 0;
+  FramePredictor predictor_;
   uint32_t thread_ = format::kNoThread;
 };
 

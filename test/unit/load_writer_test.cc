@@ -47,6 +47,13 @@ std::vector<uint64_t> stack_of(const load::Profile& profile, PathId path) {
   return stack;
 }
 
+/// Most frames are met again and again, as in a program; a few are anywhere, which takes the long forms.
+uint64_t next_frame(std::mt19937_64& random) {
+  uint64_t kind = random() % 16;
+  if (kind == 0) return random();
+  return 0x400000 + (kind < 12 ? random() % 8 : random() % 0x10000);
+}
+
 class Recording {
  public:
   explicit Recording(const std::string& path) : file_(std::make_unique<agent::ProcessFile>()) {
@@ -98,7 +105,7 @@ Test(load_writer, samples_of_the_agents_writer_read_back_equal) {
       size_t leave = std::min<size_t>(stack.size(), random() % 8);
       stack.erase(stack.begin(), stack.begin() + ptrdiff_t(leave));
       for (size_t enter = random() % 8; enter > 0 && stack.size() < kMaxDepth; --enter)
-        stack.insert(stack.begin(), 0x400000 + random() % 0x10000);
+        stack.insert(stack.begin(), next_frame(random));
       auto end = format::StackEnd(random() % 5 ? 0 : random() % uint64_t(format::StackEnd::kCount));
       recording.sample(random() % 3 ? thread : random() % (thread + 1) / 2 * 2,
                        {stack, time += random() % 1000, random() % 20'000'000, end});

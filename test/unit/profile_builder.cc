@@ -189,10 +189,10 @@ class SampleChunks {
     out = put_varint(out, sample.weight_ns);
     out = put_varint(out, shared);
     out = put_varint(out, sample.stack.size() - shared);
-    uint64_t base = shared < previous_.size() ? previous_[shared] : shared ? previous_[shared - 1] : 0;
+    // The long form of each frame: what the agent's writer makes of it is in load_writer_test.
     for (size_t i = shared; i < sample.stack.size(); ++i) {
-      out = put_delta(out, sample.stack[i], base);
-      base = sample.stack[i];
+      *out++ = 0;
+      out = put_varint(out, sample.stack[i]);
     }
     record.resize(size_t(out - record.data()));
     return record;

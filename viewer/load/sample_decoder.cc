@@ -88,17 +88,12 @@ void SampleDecoder::decode_frames(ByteView& record, DecodedSample& sample, Decod
   if (shared > stack_.size()) throw ParseError("has a stack that shares more than there is");
   if (sample.end != last_end_) count_repeats(shared);  // the same frames below another root: other paths
   last_end_ = sample.end;
-  // A frame takes a byte at least, so memory stays bounded by the size of the file.
-  if (fresh > record.size() || shared + fresh > format::kMaxStackDepth)
+  if (fresh > format::kMaxStackDepth || shared + fresh > format::kMaxStackDepth)
     throw ParseError("has a stack too deep to be true");
-  uint64_t address = shared < stack_.size() ? stack_[shared] : shared ? stack_[shared - 1] : 0;
   size_t first_frame = out.frames.size();
   try {
     keep_frames(shared, sample, out);
-    for (uint64_t i = 0; i < fresh; ++i) {
-      address += uint64_t(record.read_signed_varint());
-      push_frame(address, sample.time_ns, out);
-    }
+    while (fresh > 0) fresh -= read_frames(record, fresh, sample.time_ns, out);
   } catch (const ParseError&) {
     out.frames.resize(first_frame);
     throw;
@@ -111,6 +106,26 @@ void SampleDecoder::decode_frames(ByteView& record, DecodedSample& sample, Decod
 void SampleDecoder::count_repeats(size_t frames) {
   if (frames > repeats_left_) throw ParseError("has stacks that change their meaning too often to be true");
   repeats_left_ -= frames;
+}
+
+/// The frames of one token, at most `most`; returns how many.
+uint64_t SampleDecoder::read_frames(ByteView& record, uint64_t most, uint64_t time_ns, DecodedChunk& out) {
+  uint64_t token = record.read_varint();
+  uint64_t before = stack_.empty() ? 0 : stack_.back();
+  uint64_t expected = predictor_.after(before);
+  if (token != 0 && token % 2 == 0) {
+    // At most so many for a byte, so memory stays bounded by the size of the file.
+    if (token / 2 > std::min<uint64_t>(most, format::kMostForeseen))
+      throw ParseError("has a stack with more frames than it says");
+    for (uint64_t i = 0; i < token / 2; ++i, expected = predictor_.after(stack_.back()))
+      push_frame(expected, time_ns, out);
+    return token / 2;
+  }
+  uint64_t frame =
+      token == 0 ? record.read_varint() : (expected ? expected : before) + uint64_t(unzigzag(token >> 1));
+  predictor_.learn(before, frame);
+  push_frame(frame, time_ns, out);
+  return 1;
 }
 
 /// Cuts the stack to the frames that the sample shares with the one before. Where modules came or went in

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "common/frame_predictor.h"
 #include "viewer/load/agent_file.h"
 #include "viewer/load/chunk_reader.h"
 #include "viewer/load/intern_table.h"
@@ -89,9 +90,10 @@ class SampleDecoder {
   void decode_records(const Chunk& chunk, ByteView records, DecodedChunk& out);
   void decode_sample(ByteView record, DecodedChunk& out);
   void decode_frames(ByteView& record, DecodedSample& sample, DecodedChunk& out);
-  void clear_stack() { stack_.clear(), until_.clear(); }
+  void clear_stack() { stack_.clear(), until_.clear(), predictor_.forget(); }
   void count_repeats(size_t frames);
   void keep_frames(size_t shared, DecodedSample& sample, DecodedChunk& out);
+  uint64_t read_frames(ByteView& record, uint64_t most, uint64_t time_ns, DecodedChunk& out);
   void push_frame(uint64_t address, uint64_t time_ns, DecodedChunk& out);
   void forget_cached();
   uint32_t number_window(Window window);
@@ -119,6 +121,7 @@ class SampleDecoder {
   std::vector<uint64_t> stack_;  // addresses of the last stack, from the root
   std::vector<uint64_t>
       until_;  // beside it: when this frame or one nearer to the root begins to mean another module
+  FramePredictor predictor_;
   uint64_t time_ns_ = 0;
   format::StackEnd last_end_ = format::StackEnd::kRoot;  // of the last sample
   size_t repeats_left_ = 0;                              // shared frames of this chunk that may be told anew
