@@ -4,7 +4,9 @@
 #include "viewer/analyze/quality.h"
 
 #include <algorithm>
+
 #include <map>
+#include "viewer/analyze/thread_states.h"
 
 namespace varve::analyze {
 namespace {
@@ -79,16 +81,30 @@ void count_modules(const load::Profile& profile, const symbol::SymbolTable& symb
   quality.modules = std::move(all);
 }
 
+/// A thread that only the observer saw is worth a word if it ran that long; a child between fork and exec is
+/// not.
+constexpr uint64_t kWorthNamingNs = 1'000'000;
+
+/// Time on a processor of the threads that no agent sampled, by thread; empty where there are none.
+std::vector<uint64_t> unsampled_times(const load::Profile& profile) {
+  std::vector<uint64_t> times;
+  if (std::ranges::none_of(profile.threads, &load::Thread::seen_only)) return times;
+  for (const ThreadStates& states : thread_states(profile, {})) times.push_back(states.running_ns);
+  return times;
+}
+
 }  // namespace
 
 Quality quality(const load::Profile& profile, const symbol::SymbolTable& symbols,
                 const Selection& selection) {
+  const std::vector<uint64_t> seen_ns = unsampled_times(profile);
   Quality result;
   count_stacks(profile, selection, result);
   count_modules(profile, symbols, selection, result);
   for (uint32_t i = 0; i < profile.threads.size(); ++i) {
     const load::Thread& thread = profile.threads[i];
-    if (thread.no_timer) result.unsampled_threads.push_back({i});
+    if (thread.no_timer || (thread.seen_only && seen_ns[i] >= kWorthNamingNs))
+      result.unsampled_threads.push_back({i});
     result.ticks += thread.ticks;
     result.overruns += thread.overruns;
     result.handler += thread.handler;

@@ -49,8 +49,8 @@ std::string closing_line(const Finalized& profile, const RunEnd& end, const std:
                                  quoted, quoted);
   if (end.still_running)
     line += fmt::format(" ({} not recorded any more)",
-                        end.still_running == 1 ? "1 process goes on,"
-                                               : fmt::format("{} processes go on,", end.still_running));
+                        end.still_running == 1 ? "1 process went on,"
+                                               : fmt::format("{} processes went on,", end.still_running));
   return line;
 }
 
@@ -75,16 +75,16 @@ std::string why_few_samples(const Finalized& profile, const RunEnd& end, Nanos i
     return fmt::format(
         "{}: {} of CPU time is little at one sample each {}; run it longer, or use --interval 1ms", so,
         time_text(profile.cpu), time_text(interval));
-  if (profile.residual > profile.sampled)
-    return so + ": most threads ended before their first tick; their time is counted, but has no stacks";
-  if (profile.overruns > profile.ticks)
-    return fmt::format("{}: the kernel's clock is coarser than {}, so that ticks came merged; run it longer",
-                       so, time_text(interval));
   if (seen.count / interval.count < kFew)
     return fmt::format(
         "{}: {} of {} of CPU time were spent where the agent is not, or was not recording; see varve "
         "report quality",
         so, time_text(profile.unsampled), time_text(profile.cpu));
+  if (profile.residual > profile.sampled)
+    return so + ": most threads ended before their first tick; their time is counted, but has no stacks";
+  if (profile.overruns > profile.ticks)
+    return fmt::format("{}: the kernel's clock is coarser than {}, so that ticks came merged; run it longer",
+                       so, time_text(interval));
   return so +
          ": the signals of the timers were held back; the program blocks SIGPROF, or a sanitizer delays it";
 }

@@ -24,13 +24,15 @@ constexpr BandColumn kColumns[] = {
     {"Over", "over_ns", analyze::kOver, analyze::Band::kOver, 1},
 };
 constexpr int kBarSpare = 7;
+/// As wide as a bar, and its legend.
+constexpr const char* kBarTitle = "-Po =Ok #Id !Ov";
 
 }  // namespace
 
 void BandColumns::add_text_columns(Table& table) const {
   for (const BandColumn& column : kColumns)
     table.columns.push_back({"", known() ? column.title : "", Unit::kTime, false, -1, column.spare});
-  table.columns.push_back({"", known() ? "Bands" : "", Unit::kBar, false, -1, kBarSpare});
+  table.columns.push_back({"", known() ? kBarTitle : "", Unit::kBar, false, -1, kBarSpare});
 }
 
 void BandColumns::add_data_columns(Table& table) const {
@@ -40,7 +42,9 @@ void BandColumns::add_data_columns(Table& table) const {
 void BandColumns::put_text(Table& table, std::span<const uint64_t> metrics) const {
   put_data(table, metrics);
   Bar bar;
-  if (known())
+  const bool sum = metrics[analyze::kCpu] > longest_ns_ || table.rows.back().kind == RowKind::kRest ||
+                   table.rows.back().kind == RowKind::kFilteredOut;
+  if (known() && !sum)
     for (const BandColumn& column : kColumns)
       bar.parts[size_t(column.band)] = share(metrics[column.metric], longest_ns_);
   table.put({bar});

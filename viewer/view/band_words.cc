@@ -78,7 +78,8 @@ std::string source_words(const load::Profile& profile) {
   const load::RunStates& states = profile.run_states;
   const std::string_view reason = profile.session.text(session_key::kObserverReason);
   const std::string why = reason.empty() ? "" : fmt::format(" ({})", reason);
-  if (!states.known()) return "The run states of threads were not recorded" + why + ".";
+  if (!states.known())
+    return "The run states of threads were not recorded" + why + "; record with --run-states auto.";
   std::string words;
   if (states.source == Origin::kSwitches) {
     words = "Run states are exact: every switch of a thread was recorded.";
@@ -86,10 +87,19 @@ std::string source_words(const load::Profile& profile) {
       words = fmt::format("Run states come from switches of threads, of which {} were lost.", states.lost);
   } else {
     const uint64_t period = profile.session.number(session_key::kObserverPeriodNs);
-    words = fmt::format("Run states come from looks at all threads{}, so shorter ones are means{}.",
+    words = fmt::format("Run states come from looks at all threads{}: what is shorter shows as a mean{}.",
                         period ? fmt::format(" every {:.0f} ms", double(period) / 1e6) : "", why);
   }
   return words;
+}
+
+void add_scope_note(View& view, const Request& request) {
+  const analyze::Filter& filter = request.filter;
+  if (filter.thread.given() || filter.module.given() || filter.function.given())
+    view.notes.push_back(
+        "Levels are those of all threads: --thread, --module and --function do not change them, --process "
+        "and "
+        "--time do.");
 }
 
 }  // namespace varve::view

@@ -31,4 +31,7 @@ std::string number_words(double number);
 /// One sentence on where the run states come from and how exact they are, or why there are none.
 std::string source_words(const load::Profile& profile);
 
+/// Says that levels are of all threads, where a filter could make one think otherwise.
+void add_scope_note(View& view, const Request& request);
+
 }  // namespace varve::view

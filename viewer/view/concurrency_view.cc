@@ -69,7 +69,7 @@ Table tlp_k_table(std::span<const double> shares) {
 
 }  // namespace
 
-Made make_concurrency(const Source& source, const Request&, analyze::Selection) {
+Made make_concurrency(const Source& source, const Request& request, analyze::Selection) {
   View view;
   const load::Profile& profile = source.profile;
   const analyze::Concurrency& concurrency = *source.concurrency;
@@ -103,6 +103,7 @@ Made make_concurrency(const Source& source, const Request&, analyze::Selection) 
   if (!concurrency.known()) return view;
   text("Use",
        fmt::format("{:.1f}% of the processors, {:.2f} of them while any was in use (TLP)", 100 * mu, tlp));
+  add_scope_note(view, request);
   view.tables.push_back(level_table(concurrency));
   view.tables.push_back(band_table(concurrency));
   view.tables.push_back(tlp_k_table(shares));

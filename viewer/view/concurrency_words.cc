@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "viewer/analyze/attribute.h"
+#include "viewer/analyze/thread_states.h"
 #include "viewer/view/band_words.h"
 #include "viewer/view/rows.h"
 
@@ -29,9 +30,11 @@ struct Place {
   FunctionId function;
   double share = 0;
 };
-Place place_of(const analyze::Flat& flat, size_t functions, size_t metric, uint64_t whole_ns) {
+Place place_of(const analyze::Flat& flat, const symbol::SymbolTable& symbols, size_t metric,
+               uint64_t whole_ns) {
   uint32_t inner = UINT32_MAX, hottest = 0;
-  for (uint32_t i = 0; i < functions; ++i) {
+  for (uint32_t i = 0; i < symbols.functions.size(); ++i) {
+    if (symbols.functions[i].source == symbol::NameSource::kSpecial) continue;  // no place to look at
     if (flat.self.at(i, metric) > flat.self.at(hottest, metric)) hottest = i;
     if (flat.total.at(i, metric) * 2 < whole_ns) continue;
     const bool nearer = inner == UINT32_MAX || flat.total.at(i, metric) < flat.total.at(inner, metric) ||
@@ -50,7 +53,7 @@ std::string where_words(const Source& source, const Request& request, const anal
   if (in_band == 0 || source.symbols.functions.empty()) return "";
   const auto keys = analyze::function_keys(source.profile, source.symbols, request.inlines);
   const analyze::Flat flat = analyze::attribute(source.profile.paths, selection.by_path, keys);
-  const Place place = place_of(flat, keys.count, metric, in_band);
+  const Place place = place_of(flat, source.symbols, metric, in_band);
   size_t busiest = 0;
   for (size_t i = 0; i < source.profile.threads.size(); ++i)
     if (selection.by_thread.at(i, metric) > selection.by_thread.at(busiest, metric)) busiest = i;
@@ -59,8 +62,21 @@ std::string where_words(const Source& source, const Request& request, const anal
     const load::Thread& row = source.profile.threads[busiest];
     thread = fmt::format(" ({})", row.is_main ? "main thread" : "thread " + row.name);
   }
+  if (place.share < kWorthSaying) return "";
   return fmt::format("; {:.0f}% of that CPU time in {}{}", 100 * place.share,
                      std::get<std::string_view>(function_cells(source, place.function).short_name), thread);
+}
+
+/// Threads that could run and had no processor: too many of them, or others' programs on the machine.
+std::string ready_words(const Source& source) {
+  uint64_t running = 0, ready = 0;
+  for (const auto& states : analyze::thread_states(source.profile, source.concurrency->levels.range())) {
+    running += states.running_ns;
+    ready += states.ready_ns;
+  }
+  if (share(ready, running + ready) < kWorthSaying) return "";
+  return fmt::format("threads that ran for {} s waited {} s more for a processor", seconds(running),
+                     seconds(ready));
 }
 
 /// What the levels are judged against.
@@ -103,7 +119,7 @@ std::vector<std::string> concurrency_sentences(const Source& source, const Reque
     if (share(ns, elapsed) >= kWorthSaying) said.push_back({ns, std::move(words)});
   };
   say(Band::kIdle, " had no thread active");
-  say(Band::kPoor, fmt::format(" ran with {} active while {}{}",
+  say(Band::kPoor, fmt::format(" had {} active while {}{}",
                                most_poor <= 1 ? "one thread" : fmt::format("{} threads or fewer", most_poor),
                                target.were, where_words(source, request, selection, analyze::kPoor)));
   say(Band::kOver, " had more threads to run than " + target.the);
@@ -115,6 +131,7 @@ std::vector<std::string> concurrency_sentences(const Source& source, const Reque
     sentences.push_back(fmt::format("{}{} had about as many threads active as suit {}",
                                     seconds(time[size_t(Band::kOk)] + time[size_t(Band::kIdeal)]), of_all,
                                     target.the));
+  if (std::string waited = ready_words(source); !waited.empty()) sentences.push_back(std::move(waited));
   return sentences;
 }
 

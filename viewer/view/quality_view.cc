@@ -159,7 +159,12 @@ void note_unsampled(const load::Profile& profile, const analyze::Quality& qualit
     const load::Thread& row = profile.threads[thread.index()];
     names.push_back(fmt::format("{} ({})", row.name.empty() ? "?" : row.name, row.tid));
   }
-  view.notes.push_back(fmt::format("Threads not sampled: {}.", fmt::join(names, ", ")));
+  const bool seen_only = std::ranges::any_of(
+      quality.unsampled_threads, [&](ThreadId thread) { return profile.threads[thread.index()].seen_only; });
+  view.notes.push_back(fmt::format("Threads not sampled: {}.{}", fmt::join(names, ", "),
+                                   seen_only ? " Static and set-user-id programs and threads that no library "
+                                               "made run without the agent; their time is [not sampled]."
+                                             : ""));
 }
 
 void note_damages(const load::Profile& profile, View& view) {

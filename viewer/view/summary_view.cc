@@ -55,8 +55,10 @@ std::string exit_words(const load::Session& session) {
 }
 
 std::string end_words(const load::Session& session, bool still_recording) {
-  const std::string after =
-      session.elapsed.count == 0 ? "" : fmt::format(" after {}", seconds_words(session.elapsed));
+  const bool stopped = !session.text(session_key::kStopReason).empty();
+  const std::string after = session.elapsed.count == 0 ? ""
+                            : stopped ? fmt::format("; recorded for {}", seconds_words(session.elapsed))
+                                      : fmt::format(" after {}", seconds_words(session.elapsed));
   if (session.finished) return exit_words(session) + after;
   if (still_recording) return "not yet: it is still being recorded";
   return "not seen: the recorder itself was killed";
@@ -91,7 +93,13 @@ std::string samples_words(const load::Profile& profile) {
                                   plural(load::count_threads(profile), "thread", "threads"),
                                   plural(count_processes(profile), "process", "processes"));
   if (profile.session.interval.count != 0) {
-    words += fmt::format(", one every {} ms of CPU time", double(profile.session.interval.count) / 1e6);
+    const double asked = double(profile.session.interval.count) / 1e6;
+    const double got =
+        profile.sample_count ? double(profile.sampled.count) / 1e6 / double(profile.sample_count) : 0;
+    // The kernel's clock may be coarser than what was asked for.
+    words += got > 1.5 * asked
+                 ? fmt::format(", one every {:.1f} ms of CPU time ({} ms asked for)", got, asked)
+                 : fmt::format(", one every {} ms of CPU time", asked);
   }
   return words + fmt::format(", {} lost", profile.lost_samples);
 }

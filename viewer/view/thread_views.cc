@@ -138,6 +138,13 @@ ByProcess by_process(const load::Profile& profile, const analyze::MetricTable& b
   return sums;
 }
 
+/// The command without the folders of its program: what tells programs apart comes first.
+std::string shown_command(const load::Process& process) {
+  std::string words(analyze::program_name(process));
+  for (size_t i = 1; i < process.argv.size(); ++i) words += " " + process.argv[i];
+  return words;
+}
+
 Table process_table(const BandColumns& bands) {
   Table table;
   table.id = "processes";
@@ -196,8 +203,8 @@ Made make_processes(const Source& source, const Request& request, analyze::Selec
       [&](uint32_t i) {
         const load::Process& process = profile.processes[i];
         const std::string_view command = view.own(fmt::format("{}", fmt::join(process.argv, " ")));
-        add(RowKind::kOrdinary, sums.metrics.row(i), &process,
-            command.empty() ? analyze::program_name(process) : command, command, sums.threads[i]);
+        add(RowKind::kOrdinary, sums.metrics.row(i), &process, view.own(shown_command(process)), command,
+            sums.threads[i]);
       },
       [&](RowKind kind, std::string text, const std::vector<uint64_t>& sum) {
         const std::string_view label = view.own(std::move(text));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "viewer/analyze/thread_states.h"
 #include "viewer/analyze/tlp.h"
@@ -22,26 +23,28 @@ constexpr size_t kShownLevels = 8;
 struct Tasks {
   uint64_t created = 0;  // begun within the run
   uint64_t active = 0;   // that ran at all
-  uint64_t lifetime_ns = 0, threads = 0;
+  std::set<uint32_t> tracks, active_tracks;
+  uint64_t lifetime_ns = 0;
   uint64_t same_processor = 0, compared = 0;
 
   void add(const load::RunStates& run, const load::Thread& thread, const analyze::ThreadStates& states,
            analyze::TimeRange range) {
     const load::Track& track = run.tracks[thread.track.index()];
-    created += track.start_seen || track.start > run.begin;
-    active += states.running_ns > 0;
+    // An exec makes a thread a row more, and no new one.
+    if (tracks.insert(thread.track.value).second) created += track.start_seen || track.start > run.begin;
+    if (states.running_ns > 0 && active_tracks.insert(thread.track.value).second) ++active;
     same_processor += states.same_processor;
     compared += states.compared;
     const uint64_t end = thread.end_time.count ? thread.end_time.count : UINT64_MAX;
     lifetime_ns += analyze::TimeRange{thread.start_time.count, end}.within(range).length();
-    ++threads;
   }
 };
 
 class TlpTable {
  public:
-  explicit TlpTable(const Source& source)
+  TlpTable(const Source& source, const Request& request)
       : source_(source),
+        request_(request),
         processors_(size_t(source.concurrency->machine.processors)),
         states_(analyze::thread_states(source.profile, source.concurrency->levels.range())) {
     add_columns();
@@ -62,6 +65,9 @@ class TlpTable {
     if (by_pid.size() > 1) add_processes(by_pid);
     return std::move(table_);
   }
+
+  /// Processes that the limit left out.
+  size_t cut() const { return cut_; }
 
  private:
   struct Row {
@@ -108,8 +114,14 @@ class TlpTable {
       rows.push_back({name, uint64_t(uint32_t(pid)), ranges.back(), threads});
     }
     const auto time = analyze::running_time_by_group(profile.run_states, ranges, group_of);
-    for (size_t i = 0; i < rows.size(); ++i)
-      if (ranges[i].length()) add_row(rows[i], time[i]);
+    const size_t most = request_.limit ? size_t(request_.limit) : rows.size();
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (ranges[i].length() == 0) continue;
+      if (table_.rows.size() <= most)
+        add_row(rows[i], time[i]);
+      else
+        ++cut_;
+    }
   }
 
   void add_row(const Row& row, std::span<const uint64_t> time_by_level) {
@@ -128,7 +140,7 @@ class TlpTable {
     cell(processors_ > 2 ? Cell(analyze::thread_level_parallelism(shares, 2)) : Cell());
     cell(tasks.created);
     cell(tasks.active);
-    const double whole = double(row.range.length()) * double(tasks.threads);
+    const double whole = double(row.range.length()) * double(tasks.tracks.size());
     cell(whole > 0 ? std::min(1.0, double(tasks.lifetime_ns) / whole) : 0.0);
     cell(tasks.compared ? Cell(double(tasks.same_processor) / double(tasks.compared)) : Cell());
     cell(row.pid);
@@ -136,6 +148,8 @@ class TlpTable {
   }
 
   const Source& source_;
+  const Request& request_;
+  size_t cut_ = 0;
   size_t processors_;
   std::vector<analyze::ThreadStates> states_;
   Table table_;
@@ -143,12 +157,16 @@ class TlpTable {
 
 }  // namespace
 
-Made make_tlp(const Source& source, const Request&, analyze::Selection) {
+Made make_tlp(const Source& source, const Request& request, analyze::Selection) {
   View view;
   const analyze::Concurrency& concurrency = *source.concurrency;
   view.notes.push_back(source_words(source.profile));
   if (!concurrency.known()) return view;
-  view.tables.push_back(TlpTable(source).make());
+  TlpTable table(source, request);
+  view.tables.push_back(table.make());
+  if (table.cut())
+    view.notes.push_back(fmt::format("{} more processes are not shown; --limit 0 shows all.", table.cut()));
+  add_scope_note(view, request);
   const analyze::PairShares pairs =
       analyze::pair_shares(source.profile.run_states, concurrency.levels.range(), concurrency.passes());
   view.facts.push_back({"within_process_share", "", Unit::kShare, pairs.within_process});
@@ -158,9 +176,10 @@ Made make_tlp(const Source& source, const Request&, analyze::Selection) {
         fmt::format("Of the time that threads ran together, {:.1f}% was within one process and {:.1f}% "
                     "between processes.",
                     100 * pairs.within_process, 100 * pairs.between_processes));
-  view.notes.push_back(
-      "For comparison, make with gcc building a Linux kernel on four processors in the year 2000: MU 82.2%, "
-      "c0 to c4 4.5, 13.2, 3.3, 7.1, 71.9%, TLP4 3.44, TLP2 1.92.");
+  if (view.tables.front().rows.size() > 1)
+    view.notes.push_back(
+        "For comparison, make -j of a Linux kernel by the paper that defined TLP (2000, four processors): "
+        "MU 82.2%, c0 to c4 4.5, 13.2, 3.3, 7.1, 71.9%, TLP4 3.44, TLP2 1.92.");
   return view;
 }
 
