@@ -16,6 +16,7 @@ namespace varve::render {
 namespace {
 
 constexpr size_t kLeastName = 24;  // of the last column, if it is as long, before a spare column gives way
+constexpr size_t kLeastTree = 44;  // the same for a name in a tree, which stands behind its branches
 constexpr size_t kMostName = 40;   // of other names, where they compete with the last one
 
 constexpr const char* kReset = "\x1b[0m";
@@ -123,8 +124,8 @@ class Layout {
   size_t least(size_t j) const {
     const Shown& shown = shown_[j];
     if (table_.columns[shown.column].unit != view::Unit::kText) return shown.width;
-    return std::min(shown.width,
-                    j == last_ ? kLeastName : std::clamp(style_.width / 6, size_t(10), kMostName));
+    return std::min(shown.width, j == last_ ? (lines_.empty() ? kLeastName : kLeastTree)
+                                            : std::clamp(style_.width / 6, size_t(10), kMostName));
   }
 
   /// All columns at their least, and the gaps.
