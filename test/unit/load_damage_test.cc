@@ -233,7 +233,14 @@ Test(load_damage, a_stack_cannot_claim_more_than_its_record) {
   file[shared] = 0;
   file[shared + 1] = 100;
   profile = load_files(files);
-  cr_assert(says(*profile, "has a stack too deep to be true"));
+  cr_assert(says(*profile, "ends inside a record"));
+  // The token of the first frame: more foreseen frames than the stack has, and than any token may stand for.
+  file[shared + 1] = 3;
+  for (uint8_t token : {uint8_t(2 * 4), uint8_t(2 * 17)}) {
+    file[shared + 2] = token;
+    profile = load_files(files);
+    cr_assert(says(*profile, "has a stack with more frames than it says"));
+  }
 }
 
 namespace {

@@ -216,7 +216,7 @@ Test(render_text, threads_show_all_columns_that_fit) {
     const test::RandomProfile made = test::example_profile();
     return lines_of(text(made_view("threads", made), {width, Charset::kAscii, false})).at(0);
   };
-  cr_expect_eq(heading(80), "CPU s  CPU%  Inactive s  Wait s  Poor s  Bands              TID  Thread");
+  cr_expect_eq(heading(80), "CPU s  CPU%  Inactive s  Wait s  Poor s  -Po =Ok #Id !Ov    TID  Thread");
   cr_expect_eq(heading(60), "CPU s  CPU%  Inactive s  Wait s  Poor s   TID  Thread");
   cr_expect_eq(heading(40), "CPU s  CPU%  Wait s   TID  Thread");
   test::RandomProfile unobserved = test::example_profile();

@@ -81,6 +81,7 @@ class Loader {
   std::vector<ThreadFacts> facts_;                               // by thread
   SampleTable table_;
   std::vector<format::ControlChange> changes_;  // of the recording's state
+  uint64_t sample_bytes_ = 0;  // of the chunks added so far
   std::optional<SessionId> session_id_;
 };
 
@@ -223,9 +224,12 @@ void Loader::add_samples(PathTree& tree) {
 void Loader::add_chunk(const DecodedChunk& chunk, PathTree& tree) {
   std::ranges::copy(chunk.damages, std::back_inserter(profile_.damages));
   const std::string& file = agents_[chunk.process].name;
-  // Indexes of paths and samples have 32 bits.
-  constexpr size_t kMostRows = std::numeric_limits<uint32_t>::max() / 2;
-  if (profile_.paths.size() > kMostRows || table_.size() > kMostRows) {
+  // Indexes of paths and samples have 32 bits. A real stack takes a byte for sixteen frames at the least, and
+  // most frames are known; a file with more paths than that is made up to cost memory.
+  constexpr size_t kMostRows = std::numeric_limits<uint32_t>::max() / 2, kMostPathsPerByte = 16;
+  const bool bomb =
+      profile_.paths.size() > kMostPathsPerByte * (sample_bytes_ += chunk.bytes) + kMostRows / 1024;
+  if (bomb || profile_.paths.size() > kMostRows || table_.size() > kMostRows) {
     profile_.damages.push_back(
         {file, fmt::format("has {} samples too many to be shown", chunk.samples.size()), 0});
     return;

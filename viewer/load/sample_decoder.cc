@@ -14,6 +14,7 @@ DecodedChunk SampleDecoder::decode(const SampleSource& from, const Chunk& chunk)
   DecodedChunk out;
   out.decoder = decoder_;
   out.process = from.process;
+  out.bytes = chunk.readable;
   if (!enter(from, out, chunk)) return out;
   if (auto records = read_chunk(*open_file_, chunk, buffer_))
     decode_records(chunk, *records, out);

@@ -45,6 +45,7 @@ struct DecodedChunk {
   };
   unsigned decoder = 0;   // whose numbers `frames` holds
   uint32_t process = 0;   // row of Profile::processes
+  uint32_t bytes = 0;     // of its records
   std::vector<Run> runs;  // by first row
   std::vector<DecodedSample> samples;
   std::vector<uint32_t> frames;     // the decoder's numbers of sites, from the root side to the leaf
