@@ -81,7 +81,7 @@ class Loader {
   std::vector<ThreadFacts> facts_;                               // by thread
   SampleTable table_;
   std::vector<format::ControlChange> changes_;  // of the recording's state
-  uint64_t sample_bytes_ = 0;  // of the chunks added so far
+  uint64_t sample_bytes_ = 0;                   // of the chunks added so far
   std::optional<SessionId> session_id_;
 };
 
