@@ -176,6 +176,7 @@ class Recording {
   std::optional<record::ProfileDirectory> directory_;
   std::optional<record::SessionWriter> session_;
   std::optional<record::PerfMapKeeper> perf_maps_;
+  Nanos start_;  // of the run, CLOCK_MONOTONIC: just before exec
   record::observe::Observer observer_;
   std::string no_observer_;                           // why the command was not let go
   std::optional<record::Finalization> finalization_;  // early: the command goes on
@@ -210,10 +211,10 @@ bool Recording::before_exec(pid_t command) {
   auto observed =
       observer_.begin({command, !options_.no_follow}, directory_->descriptor(), session_->header());
   if (!observed) return no_observer_ = observed.error(), false;
-  Nanos now = record::clock_now(CLOCK_MONOTONIC);
-  session_->text(keys::kStartMonotonicNs, fmt::format("{}", now.count));
+  start_ = record::clock_now(CLOCK_MONOTONIC);
+  session_->text(keys::kStartMonotonicNs, fmt::format("{}", start_.count));
   session_->text(keys::kStartRealtimeNs, fmt::format("{}", record::clock_now(CLOCK_REALTIME).count));
-  observer_.let_go(now);
+  observer_.let_go(start_);
   return true;
 }
 
@@ -270,8 +271,7 @@ record::RunEnd Recording::watch(pid_t command) {
     begin_finalizing();
     return finalization_->task().pid();
   };
-  return record::supervise(command, record::clock_now(CLOCK_MONOTONIC), plan, signals_, *session_,
-                           *perf_maps_);
+  return record::supervise(command, start_, plan, signals_, *session_, *perf_maps_);
 }
 
 int Recording::run() {

@@ -35,7 +35,7 @@ wait_for grep -q 'until the end or' err
 kill -TERM $recorder
 wait $recorder
 expect_eq "exit code after the interruption" $? 6
-expect_match err '1 process goes on'
+expect_match err '1 process went on'
 kill -0 "$(cat pid)" || fail "the daemon was ended"
 kill "$(cat pid)"
 grep -qa stop_reason i/session || fail "the session does not say why recording ended"

@@ -31,6 +31,9 @@ constexpr Letter kLetters[] = {
     {' ', {RunState::kExited, WaitKind::kOther}, ""},
 };
 
+/// Threads are looked at and rings are read so often at least.
+constexpr Nanos kLateEnd{200 * kNanosPerMilli.count};
+
 }  // namespace
 
 std::string_view band_name(analyze::Band band) {
@@ -90,6 +93,10 @@ std::string source_words(const load::Profile& profile) {
     words = fmt::format("Run states come from looks at all threads{}: what is shorter shows as a mean{}.",
                         period ? fmt::format(" every {:.0f} ms", double(period) / 1e6) : "", why);
   }
+  const Nanos observed = saturating_sub(states.end, profile.session.start_time);
+  if (observed + kLateEnd < profile.session.elapsed)
+    words += fmt::format(" They end after {:.2f} of {:.2f} s: what came later is in no band and no level.",
+                         double(observed.count) / 1e9, double(profile.session.elapsed.count) / 1e9);
   return words;
 }
 

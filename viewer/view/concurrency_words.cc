@@ -24,22 +24,32 @@ std::string seconds(uint64_t ns) {
   return fmt::format("{:.{}f}", double(ns) / 1e9, ns < 10'000'000'000 ? 2 : 1);
 }
 
+/// How near to the root each function occurs, in frames; inlined ones lie below what they are inlined into.
+std::vector<uint32_t> depths(const load::Profile& profile, const analyze::SiteKeys& keys) {
+  std::vector<uint32_t> of_path(profile.paths.size()), of_key(keys.count, UINT32_MAX);
+  for (size_t i = 1; i < of_path.size(); ++i) {
+    of_path[i] = of_path[profile.paths[i].parent.index()];
+    for (const uint32_t key : keys.of(profile.paths[i].site))
+      of_key[key] = std::min(of_key[key], ++of_path[i]);
+  }
+  return of_key;
+}
+
 /// The innermost of the functions with at least half of the time in `metric`, or else the one with most of it
 /// in itself: where to look first.
 struct Place {
   FunctionId function;
   double share = 0;
 };
-Place place_of(const analyze::Flat& flat, const symbol::SymbolTable& symbols, size_t metric,
-               uint64_t whole_ns) {
+Place place_of(const analyze::Flat& flat, const symbol::SymbolTable& symbols,
+               const std::vector<uint32_t>& depth, size_t metric, uint64_t whole_ns) {
   uint32_t inner = UINT32_MAX, hottest = 0;
   for (uint32_t i = 0; i < symbols.functions.size(); ++i) {
     if (symbols.functions[i].source == symbol::NameSource::kSpecial) continue;  // no place to look at
     if (flat.self.at(i, metric) > flat.self.at(hottest, metric)) hottest = i;
     if (flat.total.at(i, metric) * 2 < whole_ns) continue;
     const bool nearer = inner == UINT32_MAX || flat.total.at(i, metric) < flat.total.at(inner, metric) ||
-                        (flat.total.at(i, metric) == flat.total.at(inner, metric) &&
-                         flat.self.at(i, metric) > flat.self.at(inner, metric));
+                        (flat.total.at(i, metric) == flat.total.at(inner, metric) && depth[i] > depth[inner]);
     if (nearer) inner = i;
   }
   if (inner != UINT32_MAX) return {{inner}, share(flat.total.at(inner, metric), whole_ns)};
@@ -53,7 +63,7 @@ std::string where_words(const Source& source, const Request& request, const anal
   if (in_band == 0 || source.symbols.functions.empty()) return "";
   const auto keys = analyze::function_keys(source.profile, source.symbols, request.inlines);
   const analyze::Flat flat = analyze::attribute(source.profile.paths, selection.by_path, keys);
-  const Place place = place_of(flat, source.symbols, metric, in_band);
+  const Place place = place_of(flat, source.symbols, depths(source.profile, keys), metric, in_band);
   size_t busiest = 0;
   for (size_t i = 0; i < source.profile.threads.size(); ++i)
     if (selection.by_thread.at(i, metric) > selection.by_thread.at(busiest, metric)) busiest = i;
