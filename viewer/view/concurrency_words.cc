@@ -85,7 +85,7 @@ std::string ready_words(const Source& source) {
     ready += states.ready_ns;
   }
   if (share(ready, running + ready) < kWorthSaying) return "";
-  return fmt::format("threads that ran for {} s waited {} s more for a processor", seconds(running),
+  return fmt::format("Threads that ran for {} s waited {} s more for a processor", seconds(running),
                      seconds(ready));
 }
 
