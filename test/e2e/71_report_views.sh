@@ -85,7 +85,7 @@ for name in '^typed$' '^spin$'; do
   expect_match out ' typed +typed$'
 done
 report processes linked
-expect_match out ' \./typed$'
+expect_match out ' typed$'
 
 # Who wonders why there is no end: the recorder goes on, or it was killed.
 "$VARVE" record -q -o going sh -c 'echo $PPID $$ >pids; exec sleep 30' &
