@@ -308,7 +308,8 @@ Test(load_observer, threads_that_no_agent_saw) {
   cr_expect(profile.threads[3].is_main && !profile.threads[4].is_main);
 }
 
-/// One track, three programs one after the other: each has the part of its own time.
+/// One track, three programs one after the other: each has the time from the end of the one before to its
+/// own.
 Test(load_observer, an_exec_shares_out_a_track) {
   ProfileBuilder builder;
   for (uint32_t image = 0; image < 3; ++image) {
@@ -328,7 +329,7 @@ Test(load_observer, an_exec_shares_out_a_track) {
   check_consistent(profile);
   cr_assert_eq(profile.threads.size(), 3);
   const auto states = analyze::thread_states(profile, {});
-  const uint64_t running[] = {9, 5, 0}, waiting[] = {0, 4, 9};
+  const uint64_t running[] = {9, 6, 0}, waiting[] = {0, 4, 10};
   for (size_t i = 0; i < 3; ++i) {
     cr_expect_eq(profile.threads[i].track.value, 0);
     cr_expect_eq(states[i].running_ns, running[i] * kMs);

@@ -3,6 +3,7 @@
 // Context: viewer.
 #include "viewer/load/join_tracks.h"
 
+#include <algorithm>
 #include <map>
 
 namespace varve::load {
@@ -33,11 +34,32 @@ class Joiner {
       thread.track = track_of(thread);
       if (thread.track.valid()) joined_[thread.track.index()] = true;
     }
+    close_gaps();
     for (uint32_t i = 0; i < tracks_.size(); ++i)
       if (!joined_[i]) add_thread({i});
   }
 
  private:
+  /// The agent of an image begins when the kernel and the dynamic loader are done with it, and ends before
+  /// the kernel is. That time is the thread's all the same, and its CPU time is charged to it (kStartUp), so
+  /// a thread begins with its track, or where the image before it ended, and ends with its track.
+  void close_gaps() {
+    std::vector<Thread*> threads;
+    for (Thread& thread : profile_.threads)
+      if (thread.track.valid()) threads.push_back(&thread);
+    std::ranges::stable_sort(
+        threads, {}, [](const Thread* thread) { return std::pair(thread->track, thread->start_time); });
+    for (size_t i = 0; i < threads.size(); ++i) {
+      const Track& track = tracks_[threads[i]->track.index()];
+      const bool first = i == 0 || threads[i - 1]->track != threads[i]->track;
+      const bool last = i + 1 == threads.size() || threads[i + 1]->track != threads[i]->track;
+      const Nanos begin = first ? track.start : threads[i - 1]->end_time;
+      if (begin.count != 0) threads[i]->start_time = std::min(threads[i]->start_time, begin);
+      if (last && threads[i]->end_time.count != 0)
+        threads[i]->end_time = std::max(threads[i]->end_time, track.end);
+    }
+  }
+
   /// Of rows that have the same number, one after the other: the last that began before `start` if it lived
   /// then, else the first after it. kNone if neither did.
   template <typename Row>
