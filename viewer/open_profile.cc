@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// Finding, loading, resolving; see open_profile.h.
+// Context: viewer.
+#include "viewer/open_profile.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <functional>
+
+#include "viewer/load/load.h"
+#include "viewer/record/host_facts.h"
+#include "viewer/record/profile_directory.h"
+#include "viewer/symbol/symbols_for.h"
+
+namespace varve {
+namespace {
+
+/// A line on the terminal while symbols are read for more than a second.
+class Progress {
+ public:
+  void operator()(const symbol::ResolveProgress& progress) {
+    const auto now = std::chrono::steady_clock::now();
+    if (isatty(STDERR_FILENO) != 1 || now - start_ < std::chrono::seconds(1)) return;
+    shown_ = true;
+    fmt::print(stderr, "\rReading symbols: {} of {} addresses\x1b[K", progress.done, progress.total);
+  }
+  void finish() const {
+    if (shown_) fmt::print(stderr, "\r\x1b[K");
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  bool shown_ = false;
+};
+
+}  // namespace
+
+tl::expected<OpenProfile, std::string> open_profile(const std::string& word, ReportOptions& options) {
+  OpenProfile open;
+  open.path = word;
+  if (word.empty()) {
+    auto newest = load::find_newest_profile(".");
+    if (!newest) return tl::unexpected(newest.error());
+    open.path = std::move(*newest);
+  }
+  auto profile = load::load(open.path);
+  if (!profile) return tl::unexpected(profile.error());
+  open.profile = std::move(*profile);
+  view::Request& request = options.request;
+  if (auto found = analyze::resolve_marks(open.profile, request.marks, request.filter); !found)
+    return tl::unexpected(found.error());
+  if (!word.empty()) request.profile_words = record::shell_quoted(word);
+  request.still_recording = record::is_recording(open.path);
+
+  Progress progress;
+  open.symbols = symbol::symbols_for(open.profile, options.symbols, std::ref(progress), &open.trouble);
+  progress.finish();
+  return open;
+}
+
+}  // namespace varve

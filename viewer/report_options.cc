@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+// Setters and tables of the options; see report_options.h.
+// Context: viewer.
+#include "viewer/report_options.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <cstdlib>
+
+namespace varve {
+namespace {
+
+/// Notes the option as the user wrote it, for the line that says what was filtered.
+Setting note_filter(view::Request& request, std::string_view option, std::string_view value) {
+  request.filter_words += fmt::format("{}{} {}", request.filter_words.empty() ? "" : " ", option, value);
+  return {};
+}
+
+Setter set_pattern(view::Request& request, analyze::Pattern& target, std::string option) {
+  return [&request, &target, option](std::string_view value) -> Setting {
+    auto pattern = analyze::Pattern::parse(value);
+    if (!pattern) return tl::unexpected(pattern.error());
+    target = std::move(*pattern);
+    return note_filter(request, option, value);
+  };
+}
+
+constexpr std::string_view kMarkRange = "mark:";
+
+/// "1.5s-3s", "2-", "-500ms": a number alone is seconds. "mark:A..B": until the profile is loaded, names. The
+/// last one given counts, and of both forms.
+Setter set_time_range(view::Request& request) {
+  return [&request](std::string_view value) -> Setting {
+    request.filter.from = {};
+    request.filter.to = {UINT64_MAX};
+    request.marks = {};
+    if (value.starts_with(kMarkRange)) {
+      auto marks = analyze::parse_mark_range(value.substr(kMarkRange.size()));
+      if (!marks) return tl::unexpected(marks.error());
+      request.marks = std::move(*marks);
+      return note_filter(request, "--time", value);
+    }
+    const size_t dash = value.find('-');
+    if (dash == std::string_view::npos || value.size() == 1) {
+      return tl::unexpected<std::string>("is not a range of time such as 1.5s-3s, 2s- or -500ms");
+    }
+    const std::string_view ends[] = {value.substr(0, dash), value.substr(dash + 1)};
+    Nanos* const targets[] = {&request.filter.from, &request.filter.to};
+    for (size_t i = 0; i < 2; ++i) {
+      if (ends[i].empty()) continue;
+      const auto time = parse_duration(ends[i], "s");
+      if (!time) return tl::unexpected("is not a range: '" + std::string(ends[i]) + "' " + time.error());
+      *targets[i] = *time;
+    }
+    if (request.filter.from >= request.filter.to) return tl::unexpected<std::string>("ends before it begins");
+    return note_filter(request, "--time", value);
+  };
+}
+
+Setter set_percent(std::optional<double>& target) {
+  return [&target](std::string_view value) -> Setting {
+    std::string text(value.ends_with('%') ? value.substr(0, value.size() - 1) : value);
+    char* end = nullptr;
+    const double number = std::strtod(text.c_str(), &end);
+    if (text.empty() || *end != '\0' || !std::isfinite(number) || number < 0 || number > 100) {
+      return tl::unexpected<std::string>("is not a percentage from 0 to 100");
+    }
+    target = number / 100;
+    return {};
+  };
+}
+
+Setter set_limit(std::optional<uint64_t>& target) {
+  return [&target](std::string_view value) -> Setting {
+    uint64_t number = 0;
+    const Setting setting = set_number(number, 0, UINT32_MAX)(value);
+    if (setting) target = number;
+    return setting;
+  };
+}
+
+/// "50,85,115": the highest percent of the target that still is Poor, Ok and Ideal.
+Setter set_thresholds(std::array<double, 3>& target) {
+  return [&target](std::string_view value) -> Setting {
+    std::array<double, 3> read{};
+    double above = 0;
+    for (size_t i = 0; i < read.size(); ++i) {
+      const size_t comma = value.find(',');
+      const std::string text(value.substr(0, comma));
+      char* end = nullptr;
+      read[i] = std::strtod(text.c_str(), &end);
+      const bool last = i + 1 == read.size();
+      const bool good = !text.empty() && *end == '\0' && std::isfinite(read[i]) && read[i] > above;
+      if (!good || last != (comma == std::string_view::npos))
+        return tl::unexpected<std::string>("is not three rising percentages such as 50,85,115");
+      above = read[i];
+      value.remove_prefix(last ? value.size() : comma + 1);
+    }
+    target = read;
+    return {};
+  };
+}
+
+Setter set_target(std::optional<double>& target) {
+  return [&target](std::string_view value) -> Setting {
+    const std::string text(value);
+    char* end = nullptr;
+    const double number = std::strtod(text.c_str(), &end);
+    if (text.empty() || *end != '\0' || !(number >= 0.1 && number <= 1e6))
+      return tl::unexpected<std::string>("is not a number of threads from 0.1 to 1000000");
+    target = number;
+    return {};
+  };
+}
+
+}  // namespace
+
+Options limit_options(ReportOptions& options) {
+  return {
+      {"Output", "--limit", "N", "50 in text, all otherwise",
+       "Print at most N rows and add up the others in one. 0 prints all.", set_limit(options.limit)},
+      {"Output", "--min-share", "PERCENT", "0.5 for trees in text, 0 otherwise",
+       "Leave out rows below this share of the CPU time and add them up in one.",
+       set_percent(options.min_share)},
+      {"Output", "--error", "", "", "Print the standard error of shares, sqrt(p (1 - p) / N).",
+       set_flag(options.request.errors)},
+  };
+}
+
+Options band_options(view::Request& request) {
+  return {
+      {"Bands", "--sort", "WHAT", "self",
+       "Sort lists by self, total, samples, or by the time in a band: poor, ok, ideal, over.",
+       set_choice<view::Sort>(request.sort, {{"self", view::Sort::kSelf},
+                                             {"total", view::Sort::kTotal},
+                                             {"samples", view::Sort::kSamples},
+                                             {"poor", view::Sort::kPoor},
+                                             {"ok", view::Sort::kOk},
+                                             {"ideal", view::Sort::kIdeal},
+                                             {"over", view::Sort::kOver}})},
+      {"Bands", "--target", "N", "the processors that the command could use",
+       "Judge concurrency against N threads.", set_target(request.bands.target)},
+      {"Bands", "--thresholds", "POOR,OK,IDEAL", "50,85,115",
+       "The highest percentages of the target that are Poor, Ok and Ideal; above is Over.",
+       set_thresholds(request.bands.thresholds)},
+      {"Bands", "--scale", "SCALE", "concurrency",
+       "Count threads that run or are ready (concurrency), or processors in use (utilization).",
+       set_choice<analyze::Scale>(request.bands.scale, {{"concurrency", analyze::Scale::kConcurrency},
+                                                        {"utilization", analyze::Scale::kUtilization}})},
+  };
+}
+
+Options filter_options(view::Request& request) {
+  analyze::Filter& filter = request.filter;
+  return {
+      {"Filters", "--thread", "REGEX", "", "Only threads whose name has a match, or the one with this TID.",
+       set_pattern(request, filter.thread, "--thread")},
+      {"Filters", "--process", "REGEX", "",
+       "Only processes whose program has a match in its file name or in the name it was started by, or the "
+       "one with this PID.",
+       set_pattern(request, filter.process, "--process")},
+      {"Filters", "--module", "REGEX", "",
+       "Only time spent in program files and libraries whose name has a match.",
+       set_pattern(request, filter.module, "--module")},
+      {"Filters", "--function", "REGEX", "", "Only stacks with a function whose full name has a match.",
+       set_pattern(request, filter.function, "--function")},
+      {"Filters", "--time", "RANGE", "",
+       fmt::format(
+           "Only this part of the run: FROM-TO, counted from its start, in {}; a number alone is s. Or "
+           "mark:A..B, from the first mark named A to the next one named B. Either end may be missing.",
+           kTimeUnits),
+       set_time_range(request)},
+  };
+}
+
+Options symbol_options(ReportOptions& options) {
+  return {
+      {"Frames", "--no-inline", "", "", "Charge inlined calls to the function that they were inlined into.",
+       set_flag(options.request.inlines, false)},
+      {"Symbols", "--debuginfod", "", "",
+       "Ask the servers in $DEBUGINFOD_URLS for missing debug information.",
+       set_flag(options.symbols.debuginfod)},
+      {"Symbols", "--sysroot", "DIR", "", "Look for program files and libraries below DIR.",
+       set_text(options.symbols.sysroot)},
+      {"Symbols", "--debug-dir", "DIR", "/usr/lib/debug",
+       "Look for debug files in DIR too; may be given again.", add_text(options.symbols.debug_directories)},
+  };
+}
+
+void set_function(view::Request& request, std::string word) {
+  request.function = std::move(word);
+  // A name with parentheses is often no regular expression; then it can only be a name.
+  auto pattern = analyze::Pattern::parse(request.function);
+  if (pattern)
+    request.function_pattern = std::move(*pattern);
+  else
+    request.function_trouble = pattern.error();
+}
+
+}  // namespace varve
