@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// By Capstone, whose names stay in this file.
+// Context: viewer.
+#include "viewer/symbol/disassemble.h"
+
+#include <capstone/capstone.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+namespace varve::symbol {
+namespace {
+
+class Decoder {
+ public:
+  explicit Decoder(Syntax syntax) {
+    if (cs_open(CS_ARCH_X86, CS_MODE_64, &handle_) != CS_ERR_OK) return;
+    cs_option(handle_, CS_OPT_SYNTAX, syntax == Syntax::kAtt ? CS_OPT_SYNTAX_ATT : CS_OPT_SYNTAX_INTEL);
+    cs_option(handle_, CS_OPT_DETAIL, CS_OPT_ON);
+    row_ = cs_malloc(handle_);
+  }
+  ~Decoder() {
+    if (row_ != nullptr) cs_free(row_, 1);
+    if (handle_ != 0) cs_close(&handle_);
+  }
+  Decoder(const Decoder&) = delete;
+  Decoder& operator=(const Decoder&) = delete;
+
+  /// The instruction that `bytes` begin with, and takes it off them.
+  Instruction next(std::span<const uint8_t>& bytes, uint64_t address) {
+    const uint8_t* at = bytes.data();
+    size_t left = bytes.size();
+    uint64_t behind = address;
+    const bool known = row_ != nullptr && cs_disasm_iter(handle_, &at, &left, &behind, row_);
+    Instruction result = known ? decoded() : undecodable(bytes[0], address);
+    bytes = bytes.subspan(result.size);
+    return result;
+  }
+
+ private:
+  static Instruction undecodable(uint8_t byte, uint64_t address) {
+    Instruction result;
+    result.address = address;
+    result.mnemonic = ".byte";
+    result.operands = fmt::format("0x{:02x}", byte);
+    return result;
+  }
+
+  bool in(unsigned group) const { return cs_insn_group(handle_, row_, group); }
+
+  Instruction decoded() const {
+    Instruction result;
+    result.address = row_->address;
+    result.size = uint8_t(row_->size);
+    result.mnemonic = row_->mnemonic;
+    result.operands = row_->op_str;
+    result.is_call = in(X86_GRP_CALL);
+    result.is_jump = in(X86_GRP_JUMP) || (in(X86_GRP_BRANCH_RELATIVE) && !result.is_call);
+    result.ends_block = result.is_jump || in(X86_GRP_RET) || in(X86_GRP_IRET) || stops();
+    for (size_t i = 0; i < row_->detail->x86.op_count; ++i) {
+      const cs_x86_op& operand = row_->detail->x86.operands[i];
+      if (operand.type == X86_OP_IMM && (result.is_call || result.is_jump))
+        result.target = uint64_t(operand.imm);
+      if (operand.type == X86_OP_MEM && operand.mem.base == X86_REG_RIP)
+        result.pointer = result.end() + uint64_t(operand.mem.disp);
+    }
+    return result;
+  }
+
+  /// What never goes on to the next instruction, though it is no jump.
+  bool stops() const { return row_->id == X86_INS_UD2 || row_->id == X86_INS_HLT; }
+
+  csh handle_ = 0;
+  cs_insn* row_ = nullptr;
+};
+
+}  // namespace
+
+std::vector<Instruction> disassemble(std::span<const uint8_t> bytes, uint64_t address, Syntax syntax) {
+  Decoder decoder(syntax);
+  std::vector<Instruction> rows;
+  rows.reserve(bytes.size() / 4);
+  while (!bytes.empty()) {
+    rows.push_back(decoder.next(bytes, address));
+    address = rows.back().end();
+  }
+  return rows;
+}
+
+}  // namespace varve::symbol
