@@ -12,56 +12,62 @@
 namespace varve::render {
 namespace {
 
-struct Character {
-  uint32_t code = 0;
-  size_t bytes = 1;
-  bool valid = false;
-};
+/// Characters that act on a terminal or reorder a line instead of showing something: C0, DEL, C1, line and
+/// paragraph separators, direction marks, embeddings, overrides and isolates, the byte order mark.
+bool acts(char32_t code) {
+  return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x200b && code <= 0x200f) ||
+         (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x206f) || code == 0xfeff;
+}
 
-/// One UTF-8 character; overlong forms, surrogates and codes above 10FFFF are invalid (RFC 3629).
-Character decode(std::string_view text) {
+}  // namespace
+
+Character next_character(std::string_view text) {
   const auto byte = [&](size_t i) { return uint8_t(text[i]); };
   const uint8_t lead = byte(0);
   if (lead < 0x80) return {lead, 1, true};
   const size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
   if (lead < 0xc2 || lead > 0xf4 || text.size() < length) return {};
-  uint32_t code = lead & (0x7f >> length);
+  char32_t code = lead & (0x7f >> length);
   for (size_t i = 1; i < length; ++i) {
     if ((byte(i) & 0xc0) != 0x80) return {};
     code = code << 6 | (byte(i) & 0x3f);
   }
-  static constexpr uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
+  static constexpr char32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
   if (code < kSmallest[length] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return {};
   return {code, length, true};
 }
 
-/// Characters that act on a terminal or reorder a line instead of showing something: C0, DEL, C1, line and
-/// paragraph separators, direction marks, embeddings, overrides and isolates, the byte order mark.
-bool acts(uint32_t code) {
-  return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x200b && code <= 0x200f) ||
-         (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x206f) || code == 0xfeff;
+void append_utf8(std::string& out, char32_t code) {
+  const auto tail = [&](int shift) { out += char(0x80 | (code >> shift & 0x3f)); };
+  if (code < 0x80) {
+    out += char(code);
+  } else if (code < 0x800) {
+    out += char(0xc0 | code >> 6), tail(0);
+  } else if (code < 0x10000) {
+    out += char(0xe0 | code >> 12), tail(6), tail(0);
+  } else {
+    out += char(0xf0 | code >> 18), tail(12), tail(6), tail(0);
+  }
 }
 
-/// Columns of one character. The C locale knows no wide characters; one column is then the best guess.
-size_t width_of(uint32_t code) {
+size_t character_width(char32_t code) {
   if (code < 0x80) return 1;
   const int width = ::wcwidth(wchar_t(code));
   return width < 0 ? 1 : size_t(width);
 }
 
-}  // namespace
-
 std::string escape(std::string_view text, Charset charset) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
-    const Character at = decode(text);
+    const Character at = next_character(text);
     if (!at.valid) {
       out += fmt::format("\\x{:02x}", uint8_t(text[0]));
     } else if (acts(at.code)) {
-      out += at.code < 0x80 ? fmt::format("\\x{:02x}", at.code) : fmt::format("\\u{{{:x}}}", at.code);
+      out += at.code < 0x80 ? fmt::format("\\x{:02x}", uint32_t(at.code))
+                            : fmt::format("\\u{{{:x}}}", uint32_t(at.code));
     } else if (at.code >= 0x80 && charset == Charset::kAscii) {
-      out += fmt::format("\\u{{{:x}}}", at.code);
+      out += fmt::format("\\u{{{:x}}}", uint32_t(at.code));
     } else {
       out += text.substr(0, at.bytes);
     }
@@ -73,8 +79,8 @@ std::string escape(std::string_view text, Charset charset) {
 size_t display_width(std::string_view escaped) {
   size_t width = 0;
   while (!escaped.empty()) {
-    const Character at = decode(escaped);
-    width += width_of(at.code);
+    const Character at = next_character(escaped);
+    width += character_width(at.code);
     escaped.remove_prefix(at.bytes);
   }
   return width;
@@ -87,8 +93,8 @@ std::string elide_middle(std::string_view escaped, size_t width) {
   // Where each character begins and how wide it is.
   std::vector<std::pair<size_t, size_t>> characters;
   for (size_t at = 0; at < escaped.size();) {
-    const Character each = decode(escaped.substr(at));
-    characters.emplace_back(at, width_of(each.code));
+    const Character each = next_character(escaped.substr(at));
+    characters.emplace_back(at, character_width(each.code));
     at += each.bytes;
   }
   size_t left = 0, used = 0;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,18 @@ namespace varve::render {
 
 /// What the output can show: a locale without UTF-8 gets ASCII, other characters as \u{...}.
 enum class Charset { kUtf8, kAscii };
+
+/// The first character of a text that is not empty. Where it is no UTF-8 (overlong forms, surrogates and
+/// codes above 10FFFF are none, RFC 3629) it is one byte with code 0xFFFD.
+struct Character {
+  char32_t code = 0xfffd;
+  size_t bytes = 1;
+  bool valid = false;
+};
+Character next_character(std::string_view text);
+void append_utf8(std::string& out, char32_t code);
+/// Columns of one character. The C locale knows no wide characters; one column is then the best guess.
+size_t character_width(char32_t code);
 
 /// Control characters (C0, DEL, C1), direction overrides and invalid UTF-8 escaped. The text is one line
 /// afterwards.

@@ -6,30 +6,20 @@
 #include <algorithm>
 
 #include "viewer/render/bars.h"
+#include "viewer/render/cells.h"
 #include "viewer/render/numbers.h"
 #include "viewer/render/render.h"
 #include "viewer/render/text_table.h"
+#include "viewer/render/wrap.h"
 
 namespace varve::render {
 namespace {
 
-/// Sentences wrap at words: only tables never do.
 std::string wrapped(std::string_view sentence, const TextStyle& style, size_t indent = 2) {
-  const std::string text = escape(sentence, style.charset);
-  if (style.width == 0) return text + "\n";
-  std::string out, line;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find(' ', at), text.size());
-    const std::string word = text.substr(at, end - at);
-    if (!line.empty() && display_width(line) + 1 + display_width(word) > style.width) {
-      out += line + "\n";
-      line = std::string(indent, ' ') + word;
-    } else {
-      line += line.empty() ? word : " " + word;
-    }
-    at = end + 1;
-  }
-  return out + line + "\n";
+  std::string out;
+  for (const std::string& line : wrap_words(escape(sentence, style.charset), style.width, indent))
+    out += line + "\n";
+  return out;
 }
 
 std::string facts_text(const view::View& view, const TextStyle& style) {

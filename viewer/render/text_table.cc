@@ -9,15 +9,12 @@
 #include <algorithm>
 
 #include "viewer/render/bars.h"
-#include "viewer/render/numbers.h"
+#include "viewer/render/cells.h"
+#include "viewer/render/column_fit.h"
 #include "viewer/render/tree_lines.h"
 
 namespace varve::render {
 namespace {
-
-constexpr size_t kLeastName = 24;  // of the last column, if it is as long, before a spare column gives way
-constexpr size_t kLeastTree = 44;  // the same for a name in a tree, which stands behind its branches
-constexpr size_t kMostName = 40;   // of other names, where they compete with the last one
 
 constexpr const char* kReset = "\x1b[0m";
 constexpr const char* kBold = "\x1b[1m";
@@ -35,40 +32,6 @@ struct Shown {
   size_t width = 0;
 };
 
-uint64_t largest(const view::Table& table, size_t column) {
-  uint64_t most = 0;
-  for (size_t i = 0; i < table.rows.size(); ++i) {
-    if (const auto* number = std::get_if<uint64_t>(&table.row(i)[column])) most = std::max(most, *number);
-  }
-  return most;
-}
-
-/// All times of a table in one unit, so that columns can be compared.
-TimeScale common_scale(const view::Table& table) {
-  uint64_t most = 0;
-  for (size_t j = 0; j < table.columns.size(); ++j) {
-    const view::Column& column = table.columns[j];
-    if (!column.title.empty() && column.unit == view::Unit::kTime) most = std::max(most, largest(table, j));
-  }
-  return time_scale(most);
-}
-
-std::string number_text(const view::Cell& cell, view::Unit unit, const TimeScale& scale) {
-  if (const auto* share = std::get_if<double>(&cell))
-    return unit == view::Unit::kRatio ? fmt::format("{:.2f}", *share) : percent(*share);
-  const auto* number = std::get_if<uint64_t>(&cell);
-  if (number == nullptr) return "";
-  if (unit == view::Unit::kTime) return time_number(*number, scale);
-  if (unit == view::Unit::kBytes) return bytes_text(*number);
-  if (unit == view::Unit::kFlag) return *number != 0 ? "yes" : "no";
-  return fmt::format("{}", *number);
-}
-
-/// Text stands left, and so does what is drawn; numbers stand right.
-bool stands_left(view::Unit unit) {
-  return unit == view::Unit::kText || unit == view::Unit::kBar || unit == view::Unit::kStrip;
-}
-
 class Layout {
  public:
   Layout(const view::Table& table, const TextStyle& style) : table_(table), style_(style) {
@@ -78,9 +41,7 @@ class Layout {
     }
     last_ = shown_.empty() ? 0 : shown_.size() - 1;
     find_tree_lines();
-    if (!limited()) return;
-    spare();
-    fit();
+    if (limited() && !shown_.empty()) fit();
   }
 
   bool folded() const {
@@ -97,8 +58,7 @@ class Layout {
  private:
   Shown numbers_and_names(size_t j, const TimeScale& scale) const {
     const view::Column& column = table_.columns[j];
-    Shown shown{j, stands_left(column.unit), column.title, {}, 0};
-    if (column.unit == view::Unit::kTime) shown.title += fmt::format(" {}", scale.unit);
+    Shown shown{j, stands_left(column.unit), heading_text(column, scale), {}, 0};
     // Where the width is limited all names of a column take their short form, so that rows read alike.
     const bool narrow = column.narrow >= 0 && (limited() || table_.narrow_names);
     for (size_t i = 0; i < table_.rows.size(); ++i) {
@@ -119,22 +79,6 @@ class Layout {
 
   bool limited() const { return style_.width != 0; }
 
-  /// What a column should have at least: a number all, a name left of the last column a sixth of the line,
-  /// for its tail says as much as its length.
-  size_t least(size_t j) const {
-    const Shown& shown = shown_[j];
-    if (table_.columns[shown.column].unit != view::Unit::kText) return shown.width;
-    return std::min(shown.width, j == last_ ? (lines_.empty() ? kLeastName : kLeastTree)
-                                            : std::clamp(style_.width / 6, size_t(10), kMostName));
-  }
-
-  /// All columns at their least, and the gaps.
-  size_t least_line() const {
-    size_t sum = 2 * last_;
-    for (size_t j = 0; j < shown_.size(); ++j) sum += least(j);
-    return sum;
-  }
-
   void find_tree_lines() {
     if (shown_.empty() || !table_.columns[shown_[last_].column].tree) return;
     const size_t most_levels = limited() ? std::max<size_t>(2, style_.width / 12) : 40;
@@ -144,48 +88,24 @@ class Layout {
       tree.width = std::max(tree.width, display_width(lines_[i]) + display_width(tree.texts[i]));
   }
 
-  /// Columns of one order go together. Where a wide one had to go, narrow ones that went before it may have
-  /// room again.
-  void spare() {
-    std::vector<std::vector<Shown>> spared;
-    for (int order = 1; order < 10 && least_line() > style_.width; ++order) spared.push_back(take_out(order));
-    for (size_t i = spared.size(); i-- > 0;) {
-      if (spared[i].empty()) continue;
-      std::ranges::move(spared[i], std::back_inserter(shown_));
-      std::ranges::sort(shown_, {}, &Shown::column);
-      last_ = shown_.size() - 1;
-      if (least_line() > style_.width) take_out(int(i) + 1);
-    }
-  }
-
-  std::vector<Shown> take_out(int order) {
-    std::vector<Shown> taken;
-    for (size_t j = 0; j < last_; ++j) {
-      if (table_.columns[shown_[j].column].spare != order) continue;
-      taken.push_back(std::move(shown_[j]));
-      shown_.erase(shown_.begin() + ptrdiff_t(j--));
-      --last_;
-    }
-    return taken;
-  }
-
-  /// What the least of all columns leaves over goes to the last name, then to the others. Where it is
-  /// negative the last column has what there is.
   void fit() {
-    if (shown_.empty()) return;
-    const size_t line = least_line();
-    size_t left = style_.width > line ? style_.width - line : 0;
-    const size_t missing = line > style_.width ? line - style_.width : 0;
-    for (size_t n = shown_.size(), j = last_; n-- > 0; j = j == last_ ? 0 : j + 1) {
-      Shown& shown = shown_[j];
-      if (table_.columns[shown.column].unit != view::Unit::kText) continue;
-      size_t limit = least(j);
-      const size_t more = std::min(left, shown.width - limit);
-      left -= more;
-      limit += more;
-      if (j == last_) limit = limit > missing ? limit - missing : 1;
-      elide(shown, limit, j == last_);
+    std::vector<ColumnNeed> needs;
+    for (size_t j = 0; j < shown_.size(); ++j) {
+      const view::Column& column = table_.columns[shown_[j].column];
+      const size_t width = shown_[j].width;
+      const bool name = column.unit == view::Unit::kText;
+      needs.push_back({width, name ? least_name(width, style_.width, j == last_, !lines_.empty()) : width,
+                       column.spare, name});
     }
+    const std::vector<size_t> widths = fit_columns(needs, style_.width);
+    std::vector<Shown> standing;
+    for (size_t j = 0; j < shown_.size(); ++j) {
+      if (widths[j] == 0) continue;
+      if (needs[j].elastic) elide(shown_[j], widths[j], j == last_);
+      standing.push_back(std::move(shown_[j]));
+    }
+    shown_ = std::move(standing);
+    last_ = shown_.size() - 1;
   }
 
   void elide(Shown& shown, size_t limit, bool last) {
@@ -258,15 +178,6 @@ class Layout {
 TableText text_table(const view::Table& table, const TextStyle& style) {
   const Layout layout(table, style);
   return {layout.text(), layout.folded()};
-}
-
-std::string cell_text(const view::Cell& cell, view::Unit unit, Charset charset) {
-  if (const auto* name = std::get_if<std::string_view>(&cell)) return escape(*name, charset);
-  if (const auto* number = std::get_if<uint64_t>(&cell); number != nullptr && unit == view::Unit::kTime) {
-    return time_text(*number);
-  }
-  if (std::holds_alternative<double>(cell)) return number_text(cell, unit, {}) + "%";
-  return number_text(cell, unit, {});
 }
 
 }  // namespace varve::render

@@ -13,7 +13,4 @@ struct TableText {
 };
 TableText text_table(const view::Table& table, const TextStyle& style);
 
-/// One cell by its unit, a time with its unit: for facts and sentences.
-std::string cell_text(const view::Cell& cell, view::Unit unit, Charset charset);
-
 }  // namespace varve::render

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// See cells.h.
+// Context: viewer.
+#include "viewer/render/cells.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace varve::render {
+
+uint64_t largest_time(const view::Table& table) {
+  uint64_t most = 0;
+  for (size_t j = 0; j < table.columns.size(); ++j) {
+    const view::Column& column = table.columns[j];
+    if (column.title.empty() || column.unit != view::Unit::kTime) continue;
+    for (size_t i = 0; i < table.rows.size(); ++i)
+      if (const auto* number = std::get_if<uint64_t>(&table.row(i)[j])) most = std::max(most, *number);
+  }
+  return most;
+}
+
+TimeScale common_scale(const view::Table& table) { return time_scale(largest_time(table)); }
+
+std::string number_text(const view::Cell& cell, view::Unit unit, const TimeScale& scale) {
+  if (const auto* share = std::get_if<double>(&cell))
+    return unit == view::Unit::kRatio ? fmt::format("{:.2f}", *share) : percent(*share);
+  const auto* number = std::get_if<uint64_t>(&cell);
+  if (number == nullptr) return "";
+  if (unit == view::Unit::kTime) return time_number(*number, scale);
+  if (unit == view::Unit::kBytes) return bytes_text(*number);
+  if (unit == view::Unit::kFlag) return *number != 0 ? "yes" : "no";
+  return fmt::format("{}", *number);
+}
+
+bool stands_left(view::Unit unit) {
+  return unit == view::Unit::kText || unit == view::Unit::kBar || unit == view::Unit::kStrip;
+}
+
+std::string heading_text(const view::Column& column, const TimeScale& scale) {
+  return column.unit == view::Unit::kTime ? fmt::format("{} {}", column.title, scale.unit) : column.title;
+}
+
+std::string cell_text(const view::Cell& cell, view::Unit unit, Charset charset) {
+  if (const auto* name = std::get_if<std::string_view>(&cell)) return escape(*name, charset);
+  if (const auto* number = std::get_if<uint64_t>(&cell); number != nullptr && unit == view::Unit::kTime) {
+    return time_text(*number);
+  }
+  if (std::holds_alternative<double>(cell)) return number_text(cell, unit, {}) + "%";
+  return number_text(cell, unit, {});
+}
+
+}  // namespace varve::render
