@@ -26,7 +26,7 @@ WARNINGS := -Wall -Wextra -Wshadow -Wpedantic -Wnon-virtual-dtor -Wundef -Werror
 COMMON_FLAGS := -std=c++20 -I. $(WARNINGS) -MMD -MP -DVARVE_VERSION='"$(VERSION)"' -DVARVE_LIBDIR='"$(PREFIX)/lib/varve"'
 VIEWER_FLAGS = $(COMMON_FLAGS) $(OPT_$(VARIANT))
 # The C++ demangler that can be stopped is in libstdc++'s archive only, not in the shared library: that one object is linked.
-VIEWER_LIBS := -lstdc++ -Wl,-u,__gcclibcxx_demangle_callback -l:libstdc++.a -lfmt -lre2 -ldw -lelf -llzma -lxxhash -lcapstone -lz -ldl -lpthread -lboost_stacktrace_backtrace
+VIEWER_LIBS := -lstdc++ -Wl,-u,__gcclibcxx_demangle_callback -l:libstdc++.a -lfmt -lre2 -ldw -lelf -llzma -lxxhash -lcapstone -lz -ldl -lpthread -lboost_stacktrace_backtrace -lncursesw -ltinfo
 
 # The agent is the same in every variant: a sanitizer's runtime has no place in a stranger's process.
 AGENT_FLAGS := $(COMMON_FLAGS) -O2 -g -fPIC -fvisibility=hidden -fvisibility-inlines-hidden -fno-exceptions -fno-rtti \

@@ -9,6 +9,7 @@
 
 #include "viewer/command.h"
 #include "viewer/terminal_size.h"
+#include "viewer/tui/keymap.h"
 
 namespace varve {
 namespace {
@@ -27,7 +28,7 @@ OptionTable help_table(HelpOptions& options) {
   table.options = {{"For packagers", "--man", "TEMPLATE", "",
                     "Print the man page made from TEMPLATE, with COMMAND's options where it says @OPTIONS@ "
                     "and all commands "
-                    "where it says @COMMANDS@.",
+                    "where it says @COMMANDS@, and the keys of the viewer where it says @KEYS@.",
                     set_text(options.man_template)}};
   return table;
 }
@@ -61,10 +62,13 @@ std::string man_commands() {
   return man_words(words);
 }
 
-/// The template with its marks replaced: @OPTIONS@ and @COMMANDS@ alone on a line, @VERSION@ anywhere.
+/// The template with its marks replaced: @OPTIONS@, @COMMANDS@ and @KEYS@ alone on a line, @VERSION@
+/// anywhere.
 std::string man_page(std::string page, const OptionTable& table) {
-  const std::pair<std::string, std::string> replacements[] = {
-      {"@OPTIONS@\n", man_options(table)}, {"@COMMANDS@\n", man_commands()}, {"@VERSION@", VARVE_VERSION}};
+  const std::pair<std::string, std::string> replacements[] = {{"@OPTIONS@\n", man_options(table)},
+                                                              {"@COMMANDS@\n", man_commands()},
+                                                              {"@KEYS@\n", tui::man_keys()},
+                                                              {"@VERSION@", VARVE_VERSION}};
   for (const auto& [mark, text] : replacements) {
     for (size_t at = page.find(mark); at != std::string::npos; at = page.find(mark, at + text.size())) {
       page.replace(at, mark.size(), text);

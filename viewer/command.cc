@@ -14,8 +14,8 @@
 namespace varve {
 
 std::span<const Command* const> commands() {
-  static const Command* const kTable[] = {&kRecordCommand, &kPauseCommand, &kResumeCommand,
-                                          &kReportCommand, &kCheckCommand, &kHelpCommand};
+  static const Command* const kTable[] = {&kRecordCommand, &kPauseCommand, &kResumeCommand, &kReportCommand,
+                                          &kViewCommand,   &kCheckCommand, &kHelpCommand};
   return kTable;
 }
 

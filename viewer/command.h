@@ -24,6 +24,7 @@ struct Command {
 
 extern const Command kRecordCommand;
 extern const Command kReportCommand;
+extern const Command kViewCommand;
 extern const Command kCheckCommand;
 extern const Command kPauseCommand;
 extern const Command kResumeCommand;

@@ -21,12 +21,15 @@ constexpr int kFatal[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 constexpr unsigned kPatienceSeconds = 10;   // reading debug information of a large library takes one or two
 constexpr size_t kStackBytes = 256 * 1024;  // the stack trace is formatted on it
 
+void (*crash_cleanup)() = nullptr;
+
 void say(const char* text) {
   const ssize_t written = write(STDERR_FILENO, text, std::strlen(text));
   static_cast<void>(written);
 }
 
 void report(const char* what) {
+  if (crash_cleanup != nullptr) crash_cleanup();
   signal(SIGALRM, SIG_DFL);
   alarm(kPatienceSeconds);
   say("varve: internal error: ");
@@ -60,6 +63,8 @@ void report(const char* what) {
 }
 
 }  // namespace
+
+void set_crash_cleanup(void (*cleanup)()) { crash_cleanup = cleanup; }
 
 void install_crash_report() {
 #ifndef __SANITIZE_ADDRESS__  // its own report says more

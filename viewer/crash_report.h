@@ -8,4 +8,7 @@ namespace varve {
 /// Handlers for SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT on an alternate stack, and for std::terminate.
 void install_crash_report();
 
+/// Called first when the process is lost: it may do what a signal handler may. Null: nothing.
+void set_crash_cleanup(void (*cleanup)());
+
 }  // namespace varve

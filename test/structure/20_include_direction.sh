@@ -12,6 +12,7 @@ viewer/symbol: common/ viewer/load/ viewer/symbol/
 viewer/analyze: common/ viewer/load/ viewer/symbol/ viewer/analyze/
 viewer/view: common/ viewer/load/ viewer/symbol/ viewer/analyze/ viewer/view/
 viewer/render: common/ viewer/view/ viewer/render/
+viewer/tui: common/ viewer/load/ viewer/symbol/ viewer/analyze/ viewer/view/ viewer/render/ viewer/tui/
 viewer/record: common/ viewer/load/ viewer/symbol/ viewer/record/
 '
 bad=0

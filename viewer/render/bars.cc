@@ -32,16 +32,24 @@ constexpr StripLook kStripLooks[] = {{'R', "█"}, {'r', "▒"}, {'-', "·"}};
 
 }  // namespace
 
-std::string bar_text(const view::Bar& bar) {
+char band_letter(analyze::Band band) { return kLooks[size_t(band)].glyph; }
+
+std::optional<analyze::Band> band_of(char letter) {
+  for (size_t band = 0; band < kLooks.size(); ++band)
+    if (kLooks[band].glyph == letter) return analyze::Band(band);
+  return std::nullopt;
+}
+
+std::string bar_text(const view::Bar& bar, size_t columns) {
   std::string text;
   double filled = 0;
-  size_t columns = 0;
+  size_t done = 0;
   for (size_t band = 0; band < bar.parts.size(); ++band) {
     filled += bar.parts[band];
-    const auto until = size_t(std::lround(std::min(filled, 1.0) * double(kBarColumns)));
-    if (until <= columns) continue;
-    text.append(until - columns, kLooks[band].glyph);
-    columns = until;
+    const auto until = size_t(std::lround(std::min(filled, 1.0) * double(columns)));
+    if (until <= done) continue;
+    text.append(until - done, kLooks[band].glyph);
+    done = until;
   }
   return text;
 }

@@ -3,6 +3,7 @@
 // '-' Poor, '=' Ok, '#' Ideal, '!' Over. Context: viewer.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,7 +14,9 @@ namespace varve::render {
 
 /// As many columns as a full bar has. The widths of its parts are rounded so that they add up.
 inline constexpr size_t kBarColumns = 16;
-std::string bar_text(const view::Bar& bar);
+std::string bar_text(const view::Bar& bar, size_t columns = kBarColumns);
+char band_letter(analyze::Band band);
+std::optional<analyze::Band> band_of(char letter);
 /// The same text with the colours of its bands.
 std::string painted_bar(std::string_view bar);
 

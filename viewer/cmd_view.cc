@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+// varve view [SCREEN] [PROFILE]: a profile on the terminal; without one, what report prints.
+// Context: viewer.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include "viewer/command.h"
+#include "viewer/crash_report.h"
+#include "viewer/open_profile.h"
+#include "viewer/output.h"
+#include "viewer/report_options.h"
+#include "viewer/tui/run.h"
+
+namespace varve {
+namespace {
+
+struct ViewCommand {
+  std::vector<std::string> words;
+  ReportOptions options;
+  ColorChoice color = ColorChoice::kAuto;
+  bool mouse = true;
+  tui::Size size;
+  std::vector<tui::Input> script;
+  std::string save_to;
+};
+
+template <typename Value, typename Parse>
+Setter set_parsed(Value& target, Parse parse) {
+  return [&target, parse](std::string_view word) -> Setting {
+    auto value = parse(word);
+    if (!value) return tl::unexpected(value.error());
+    target = std::move(*value);
+    return {};
+  };
+}
+
+Options screen_options(ViewCommand& command) {
+  return {
+      {"Screen", "--color", "WHEN", "auto",
+       "Use colours: auto, always or never. NO_COLOR in the environment means never.",
+       set_choice<ColorChoice>(
+           command.color,
+           {{"auto", ColorChoice::kAuto}, {"always", ColorChoice::kAlways}, {"never", ColorChoice::kNever}})},
+      {"Screen", "--no-mouse", "", "", "Leave the mouse to the terminal; M switches it on and off.",
+       set_flag(command.mouse, false)},
+      {"Without a terminal", "--size", "COLUMNSxROWS", "80x24", "The size of the screen to save.",
+       set_parsed(command.size, tui::parse_size)},
+      {"Without a terminal", "--script", "KEYS", "",
+       "Press these keys first: characters as they are, others as <Down>, <Enter>, <C-d> or <lt>.",
+       set_parsed(command.script, tui::parse_script)},
+      {"Without a terminal", "--save-screen", "FILE", "",
+       "Write the screen to FILE as text, and end. - is the standard output.", set_text(command.save_to)},
+  };
+}
+
+Choices screen_choices() {
+  Choices choices{"Screens", {}};
+  for (const tui::ScreenKind& kind : tui::screens()) choices.words.emplace_back(kind.name, kind.sentence);
+  return choices;
+}
+
+void add(OptionTable& table, const Options& group) {
+  table.options.insert(table.options.end(), group.begin(), group.end());
+}
+
+/// What may be changed while looking, and when starting.
+void add_report_options(OptionTable& table, ReportOptions& options) {
+  for (const Options& group :
+       {limit_options(options), filter_options(options.request), band_options(options.request)})
+    add(table, group);
+}
+
+OptionTable view_table(ViewCommand& command) {
+  OptionTable table;
+  table.command = "view";
+  table.summary = "Look at a recorded profile on the terminal.";
+  table.usages = {"[options] [SCREEN] [PROFILE]", "[options] callers|annotate FUNCTION [PROFILE]"};
+  table.positionals = {
+      {"SCREEN", "What to open first. Default: summary.", false, add_text(command.words)},
+      {"FUNCTION", "For callers and annotate: its name.", false, add_text(command.words)},
+      {"PROFILE", "The profile's directory. Default: the newest in the current directory.", false,
+       add_text(command.words)},
+  };
+  table.choices = {screen_choices()};
+  add(table, screen_options(command));
+  add_report_options(table, command.options);
+  add(table, symbol_options(command.options));
+  return table;
+}
+
+OptionTable describe_view() {
+  static ViewCommand unread;
+  return view_table(unread);
+}
+
+int fail(std::string_view sentence) {
+  complain("view", sentence);
+  return kExitFailed;
+}
+
+/// Limits as given; a screen scrolls, so nothing is cut unless asked for.
+void apply_limits(ReportOptions& options) {
+  options.request.limit = options.limit.value_or(0);
+  options.request.min_share = options.min_share.value_or(0);
+}
+
+/// The options that the command line of the screen understands.
+tl::expected<void, std::string> read_options(const std::vector<std::string>& words, view::Request& request) {
+  ReportOptions options;
+  options.request = request;
+  options.limit = request.limit;
+  options.min_share = request.min_share;
+  OptionTable table;
+  table.command = "view";
+  add_report_options(table, options);
+  for (const Option& option : symbol_options(options))
+    if (option.section == "Frames") table.options.push_back(option);
+  const auto parsed = parse_options(table, words);
+  if (!parsed) return tl::unexpected(parsed.error());
+  apply_limits(options);
+  request = options.request;
+  return {};
+}
+
+std::vector<std::string> option_names() {
+  ReportOptions unread;
+  OptionTable table;
+  add_report_options(table, unread);
+  std::vector<std::string> names;
+  for (const Option& option : table.options)
+    names.push_back(option.names.substr(option.names.find("--") + 2));
+  return names;
+}
+
+struct Words {
+  std::string screen = "summary", function, profile;
+};
+tl::expected<Words, std::string> understand(const std::vector<std::string>& words) {
+  Words result;
+  size_t at = 0;
+  if (!words.empty() && tui::find_screen(words[0]) != nullptr) {
+    result.screen = words[at++];
+    const bool about_one = result.screen == "callers" || result.screen == "annotate";
+    // One word more is a profile if there is such a file, else a function.
+    if (about_one && at < words.size() && (at + 1 < words.size() || access(words[at].c_str(), F_OK) != 0))
+      result.function = words[at++];
+  }
+  if (at < words.size()) result.profile = words[at++];
+  if (at < words.size()) return tl::unexpected(fmt::format("unexpected argument '{}'", words[at]));
+  return result;
+}
+
+/// As the report would print it.
+int print_report(std::span<const std::string> arguments) {
+  std::vector<std::string> words;
+  for (const std::string& word : arguments) {
+    if (word == "--no-mouse") continue;
+    words.push_back(word == "flame" ? "top-down" : word);
+  }
+  return kReportCommand.run(words);
+}
+
+bool has_terminal() {
+  const char* term = std::getenv("TERM");
+  return isatty(STDOUT_FILENO) == 1 && isatty(STDIN_FILENO) == 1 && term != nullptr && *term != '\0' &&
+         std::strcmp(term, "dumb") != 0;
+}
+
+int save_screen(const tui::Canvas& canvas, const ViewCommand& command) {
+  const std::string text = canvas.text(canvas.look().color);
+  if (command.save_to.empty() || command.save_to == "-") return print_text("view", text);
+  std::ofstream file(command.save_to);
+  file << text << std::flush;
+  if (file) return kExitOk;
+  return fail(fmt::format("cannot write {}: {}", command.save_to, std::strerror(errno)));
+}
+
+tui::AppOptions app_options(const ViewCommand& command, const OpenProfile& open, std::string screen) {
+  tui::AppOptions options;
+  options.title = open.path.substr(open.path.find_last_of('/', open.path.size() - 2) + 1);
+  options.option_names = option_names();
+  options.screen = std::move(screen);
+  options.mouse = command.mouse;
+  if (!open.trouble.empty()) options.note = open.trouble;
+  if (command.options.request.still_recording)
+    options.note = "This profile is still being recorded; r reads it again.";
+  return options;
+}
+
+int run_view(std::span<const std::string> arguments) {
+  ViewCommand command;
+  const Start start = start_command(view_table(command), arguments);
+  if (!start.go_on) return start.exit_code;
+  const auto words = understand(command.words);
+  if (!words) {
+    complain("view", words.error());
+    return kExitUsage;
+  }
+  const bool scripted = !command.script.empty() || !command.save_to.empty();
+  if (!scripted && !has_terminal()) return print_report(arguments);
+  apply_limits(command.options);
+
+  std::string screen = words->screen;
+  std::unique_ptr<tui::Terminal> terminal;
+  for (;;) {
+    const auto open = open_profile(words->profile, command.options);
+    if (!open) return terminal.reset(), fail(open.error());
+    tui::Workspace workspace(open->profile, open->symbols, command.options.request, read_options);
+    workspace.look.utf8 = output_charset() == render::Charset::kUtf8;
+    workspace.look.color = scripted ? command.color == ColorChoice::kAlways : use_color(command.color);
+    if (!scripted && !terminal) {
+      set_crash_cleanup(tui::Terminal::restore_after_crash);
+      auto opened = tui::Terminal::open(workspace.look.color);
+      if (!opened) {
+        complain("view", opened.error());
+        return print_report(arguments);
+      }
+      terminal = std::move(*opened);
+    }
+    if (terminal) workspace.look.color = terminal->has_colors();
+    tui::App app(workspace, app_options(command, *open, screen));
+    if (!words->function.empty()) app.show(words->function);
+    if (scripted) return save_screen(tui::run_script(app, command.size, command.script), command);
+    if (tui::run_on_terminal(app, *terminal) == tui::Outcome::kQuit) return kExitOk;
+    screen = app.screen_name();
+  }
+}
+
+}  // namespace
+
+const Command kViewCommand = {"view", describe_view, run_view};
+
+}  // namespace varve

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// The lines around a screen: tabs, totals, the selected row in full, keys.
+// Context: viewer.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "viewer/load/load.h"
+#include "viewer/render/escape.h"
+#include "viewer/render/numbers.h"
+#include "viewer/tui/app.h"
+
+namespace varve::tui {
+namespace {
+
+constexpr Size kLeast{12, 60};
+constexpr size_t kWide = 100;  // columns from which tabs have their whole titles
+constexpr size_t kAround = 4;  // lines
+
+}  // namespace
+
+Canvas App::draw(Size size) {
+  size_ = size;
+  Canvas canvas(size, workspace_.look);
+  Pane all = canvas.whole();
+  zones_.clear();
+  if (size.rows < kLeast.rows || size.columns < kLeast.columns) {
+    all.put(0, 0, fmt::format("enlarge to {}x{}", kLeast.columns, kLeast.rows));
+    return canvas;
+  }
+  // The screen first: drawing it is what makes its view, which the lines speak of.
+  screen().draw(all.below(2, size.rows - kAround));
+  draw_tabs(all.below(0, 1));
+  draw_totals(all.below(1, 1));
+  draw_detail(all.below(size.rows - 2, 1));
+  if (asking_ != Ask::kNothing)
+    draw_prompt(all.below(size.rows - 1, 1));
+  else
+    draw_keys(all.below(size.rows - 1, 1));
+  return canvas;
+}
+
+void App::draw_tabs(Pane pane) {
+  const bool wide = pane.columns() >= kWide;
+  size_t at = 0;
+  for (size_t i = 0; i < tui::screens().size(); ++i) {
+    const ScreenKind& kind = tui::screens()[i];
+    if (!kind.tab && i != open_) continue;
+    const std::string number = kind.tab ? fmt::format("{} ", i + 1) : "";
+    const std::string text = fmt::format("{}{}{}{}", i == open_ ? "[" : " ", number,
+                                         wide ? kind.title : kind.brief, i == open_ ? "]" : " ");
+    const size_t end = pane.put(0, at, text, i == open_ ? kBold : kPlain);
+    zones_.push_back({0, at, end, i, Action::kNone});
+    at = end;
+  }
+  const size_t room = pane.columns() > at + 1 ? pane.columns() - at - 1 : 0;
+  const size_t width = std::min(room, render::display_width(render::escape(options_.title)));
+  pane.put_name(0, pane.columns() - width, options_.title, width, kDim);
+}
+
+void App::draw_totals(Pane pane) {
+  const load::Profile& profile = workspace_.profile();
+  std::string words;
+  const view::View* view = screen().shown();
+  if (view != nullptr) {
+    const uint64_t cpu = view->ledger.cpu.count, shown = view->ledger.shown.count;
+    words = fmt::format("CPU time {}  ", render::time_text(cpu));
+    if (shown != cpu)
+      words = fmt::format("CPU time {} of {}  ", render::time_text(shown), render::time_text(cpu));
+  }
+  if (profile.session.elapsed.count != 0)
+    words += fmt::format("elapsed {}  ", render::time_text(profile.session.elapsed.count));
+  const size_t threads = load::count_threads(profile);
+  words += fmt::format("{} {}  ", threads, threads == 1 ? "thread" : "threads");
+  const std::string crumbs = workspace_.crumbs();
+  const size_t end = pane.put(0, 0, words);
+  pane.put_name(0, end, "filter: " + (crumbs.empty() ? "none" : crumbs), pane.columns() - end,
+                crumbs.empty() ? kDim : kBold);
+}
+
+void App::draw_detail(Pane pane) {
+  if (!message_.empty()) {
+    pane.put_name(0, 0, message_, pane.columns(), kBold);
+    return;
+  }
+  constexpr size_t kGap = 3;
+  const Detail detail = screen().detail();
+  const size_t end = pane.put_name(0, 0, detail.name, pane.columns());
+  if (end + kGap < pane.columns())
+    pane.put_name(0, end + kGap, detail.more, pane.columns() - end - kGap, kDim);
+}
+
+void App::draw_keys(Pane pane) {
+  size_t at = 0;
+  if (!screen().keys().empty()) at = pane.put(0, 0, screen().keys(), {.ink = Ink::kAccent}) + 2;
+  // Help comes first: who knows one key only needs that one.
+  std::vector<const Binding*> shown = {find_binding("help")};
+  for (const Binding& binding : bindings())
+    if (binding.bar != nullptr && &binding != shown.front()) shown.push_back(&binding);
+  for (const Binding* each : shown) {
+    const Binding& binding = *each;
+    const std::string key = key_name(binding.keys[0]);
+    if (at + key.size() + std::string_view(binding.bar).size() > pane.columns()) continue;
+    size_t end = pane.put(0, at, key, kBold);
+    end = pane.put(0, end, binding.bar, {.ink = Ink::kAccent});
+    zones_.push_back({size_.rows - 1, at, end, std::nullopt, binding.action});
+    at = end + 1;
+  }
+}
+
+}  // namespace varve::tui

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+// Prompts: what a line that the user typed does.
+// Context: viewer.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "viewer/render/render.h"
+#include "viewer/tui/app.h"
+
+namespace varve::tui {
+namespace {
+
+constexpr const char* kQuestions[] = {
+    "", "/", "keep rows with: ", ":", "least share in percent: ", "write to: "};
+
+/// Words as a shell splits them: quotes keep blanks, a backslash the next character.
+std::vector<std::string> split_words(std::string_view line) {
+  std::vector<std::string> words;
+  std::string word;
+  bool inside = false;
+  char quote = 0;
+  for (size_t i = 0; i < line.size(); ++i) {
+    const char letter = line[i];
+    if (quote == 0 && letter == ' ') {
+      if (inside) words.push_back(std::exchange(word, ""));
+      inside = false;
+      continue;
+    }
+    inside = true;
+    if (letter == '\\' && quote != '\'' && i + 1 < line.size())
+      word += line[++i];
+    else if (letter == quote)
+      quote = 0;
+    else if (quote == 0 && (letter == '\'' || letter == '"'))
+      quote = letter;
+    else
+      word += letter;
+  }
+  if (inside) words.push_back(word);
+  return words;
+}
+
+/// A new file with this content; the error is a sentence.
+tl::expected<void, std::string> write_new(const std::string& path, const std::string& content) {
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0) return tl::unexpected(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
+  size_t done = 0;
+  while (done < content.size()) {
+    const ssize_t more = write(file, content.data() + done, content.size() - done);
+    if (more <= 0) break;
+    done += size_t(more);
+  }
+  const int error = errno;
+  if (close(file) == 0 && done == content.size()) return {};
+  return tl::unexpected(fmt::format("cannot write all of {}: {}", path, std::strerror(error)));
+}
+
+}  // namespace
+
+void App::ask(Ask what, std::string text) {
+  asking_ = what;
+  line_ = LineEdit(std::move(text));
+}
+
+void App::draw_prompt(Pane pane) {
+  const std::string_view question = kQuestions[size_t(asking_)];
+  const size_t at = pane.put(0, 0, question, kBold);
+  // The end of a long line is what is being typed.
+  std::string text = render::escape(line_.text());
+  const size_t room = pane.columns() - at - 1;
+  if (render::display_width(text) > room) text = render::elide_middle(text, room);
+  const size_t end = pane.put(0, at, text);
+  const size_t cursor = at + render::display_width(render::escape(line_.text().substr(0, line_.cursor())));
+  pane.restyle(0, kReverse, std::min(cursor, end), 1);
+}
+
+std::vector<std::string> App::completions() const {
+  std::vector<std::string> words = options_.option_names;
+  for (const Binding& binding : bindings()) words.emplace_back(binding.command);
+  for (const ScreenKind& kind : tui::screens()) words.emplace_back(kind.name);
+  words.emplace_back("write");
+  std::ranges::sort(words);
+  words.erase(std::ranges::unique(words).begin(), words.end());
+  return words;
+}
+
+/// A search goes along while it is typed; an expression that is not whole yet changes nothing.
+void App::follow_search() {
+  const auto pattern = analyze::Pattern::parse(line_.text());
+  if (!pattern || line_.text().empty()) return;
+  message_ = screen().search(*pattern, Direction::kForward, false) ? "" : "No match.";
+}
+
+void App::answer(Key key) {
+  if (key == key::kEscape) {
+    asking_ = Ask::kNothing;
+    message_.clear();
+  } else if (key == key::kEnter || key == '\n') {
+    outcome_ = accept();
+  } else if (key == key::kTab && asking_ == Ask::kCommand) {
+    line_.complete(completions());
+  } else if ((key == key::kUp || key == key::kDown) && asking_ == Ask::kCommand) {
+    line_.recall(commands_, key == key::kUp);
+  } else if (key == key::kBackspace && line_.text().empty()) {
+    asking_ = Ask::kNothing;
+  } else if (line_.edit(key) && asking_ == Ask::kSearch) {
+    follow_search();
+  }
+}
+
+Outcome App::accept() {
+  const Ask asked = std::exchange(asking_, Ask::kNothing);
+  const std::string text = line_.text();
+  message_.clear();
+  if (asked == Ask::kCommand) return run_command(text);
+  if (asked == Ask::kPrint) return print_to(text), Outcome::kGoOn;
+  if (asked == Ask::kShare) return narrow({"--min-share", text}), Outcome::kGoOn;
+  auto pattern = text.empty() ? analyze::Pattern() : analyze::Pattern::parse(text);
+  if (!pattern) {
+    message_ = fmt::format("'{}' {}", text, pattern.error());
+    return Outcome::kGoOn;
+  }
+  pattern_ = *pattern;
+  if (asked == Ask::kKeep) screen().keep(pattern_);
+  if (asked == Ask::kSearch && !screen().search(pattern_, Direction::kForward, false) && pattern_.given())
+    message_ = "No match.";
+  return Outcome::kGoOn;
+}
+
+/// A command of the table of keys, a screen, "write FILE", or options of report with or without dashes.
+Outcome App::run_command(const std::string& line) {
+  std::vector<std::string> words = split_words(line);
+  if (words.empty()) return Outcome::kGoOn;
+  commands_.push_back(line);
+  if (words[0] == "write" || words[0] == "w") {
+    if (words.size() == 2)
+      print_to(words[1]);
+    else
+      message_ = "write needs a file name";
+    return Outcome::kGoOn;
+  }
+  if (words.size() == 1 && words[0] != "help")
+    if (const Binding* binding = find_binding(words[0])) return act(binding->action, 0);
+  if (find_screen(words[0]) != nullptr && words.size() <= 2) {
+    go_named(words[0]);
+    if (words.size() == 2 && !screen().show({words[1], "", "", ""}))
+      message_ = fmt::format("{} takes no argument", words[0]);
+    return Outcome::kGoOn;
+  }
+  if (!words[0].starts_with('-')) words[0].insert(0, "--");
+  narrow(words);
+  return Outcome::kGoOn;
+}
+
+void App::print_to(const std::string& path) {
+  const view::View* view = screen().shown();
+  if (path.empty() || view == nullptr) {
+    message_ = path.empty() ? "" : "This screen has nothing to write.";
+    return;
+  }
+  const auto written = write_new(path, path.ends_with(".csv")    ? render::csv(*view)
+                                       : path.ends_with(".json") ? render::json(*view)
+                                                                 : render::text(*view, {}));
+  message_ = written ? fmt::format("Wrote {}.", path) : written.error();
+}
+
+}  // namespace varve::tui

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+// See callers_screen.h.
+// Context: viewer.
+#include "viewer/tui/callers_screen.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+
+#include "viewer/tui/row_words.h"
+
+namespace varve::tui {
+namespace {
+
+constexpr size_t kMiddleRows = 4;  // heading, the function, other stacks, what was filtered out
+
+}  // namespace
+
+void CallersScreen::make() {
+  made_ = workspace_.make("callers", [this](view::Request& request) {
+    request.function = path_.back();
+    if (auto pattern = analyze::Pattern::parse(RE2::QuoteMeta(path_.back())))
+      request.function_pattern = *pattern;
+  });
+  for (size_t i = 0; i < kParts; ++i)
+    widgets_[i].set_table(made_ && i < made_->tables.size() ? &made_->tables[i] : nullptr, units_);
+  TableWidget::align(widgets_);
+  active_ = kMiddle;
+}
+
+void CallersScreen::refresh() {
+  if (units_ != workspace_.units) {
+    units_ = workspace_.units;
+    for (TableWidget& widget : widgets_) widget.set_units(units_);
+    TableWidget::align(widgets_);
+  }
+  if (revision_ == workspace_.revision()) return;
+  revision_ = workspace_.revision();
+  if (path_.empty()) {
+    // The hottest one, where nobody has chosen.
+    const view::Made hottest = workspace_.make("hotspots", [](view::Request& request) { request.limit = 1; });
+    if (!hottest || hottest->tables.front().rows.empty()) return;
+    const std::string name = subject_of(hottest->tables.front(), 0).function;
+    if (name.empty()) return;
+    path_.push_back(name);
+  }
+  make();
+}
+
+bool CallersScreen::show(const Subject& subject) {
+  if (subject.function.empty()) return false;
+  if (path_.empty() || path_.back() != subject.function) path_.push_back(subject.function);
+  revision_ = 0;
+  return true;
+}
+
+/// Callers and callees share what the middle leaves, as they need it.
+std::array<size_t, CallersScreen::kParts> CallersScreen::heights(size_t rows) const {
+  const auto need = [&](size_t i) { return 1 + std::max<size_t>(1, widgets_[i].rows().size()); };
+  const size_t middle = std::min(need(kMiddle), kMiddleRows);
+  const size_t left = rows > middle + 2 ? rows - middle - 2 : 0;  // two lines between the parts
+  const size_t above = std::min(need(0), std::max(left / 2, left - std::min(left, need(2))));
+  return {above, middle, left - above};
+}
+
+void CallersScreen::draw(Pane pane) {
+  refresh();
+  if (!made_) {
+    pane.put_name(0, 0, made_.error(), pane.columns());
+    return;
+  }
+  const auto rows = heights(pane.rows());
+  size_t at = 0;
+  for (size_t i = 0; i < kParts; ++i) {
+    if (i > 0) pane.repeat(at++, 0, workspace_.look.utf8 ? U'─' : U'-', pane.columns(), kDim);
+    widgets_[i].set_active(i == active_);
+    tops_[i] = at;
+    widgets_[i].draw(pane.below(at, rows[i]));
+    at += rows[i];
+  }
+}
+
+/// To the next part where the cursor stands at the end of its own.
+bool CallersScreen::step(Action action) {
+  TableWidget& widget = widgets_[active_];
+  const bool up = action == Action::kUp,
+             end = up ? widget.cursor() == 0 : widget.cursor() + 1 >= widget.rows().size();
+  if (!end) return widget.act(action);
+  for (size_t next = active_; up ? next-- > 0 : ++next < kParts;) {
+    if (widgets_[next].rows().empty()) continue;
+    active_ = next;
+    widgets_[next].set_cursor(up ? SIZE_MAX : 0);
+    break;
+  }
+  return true;
+}
+
+bool CallersScreen::open() {
+  const Subject chosen = subject();
+  if (active_ == kMiddle || chosen.function.empty() || chosen.function.starts_with('[')) return true;
+  return show(chosen);
+}
+
+bool CallersScreen::go_back() {
+  if (path_.size() < 2) return false;
+  path_.pop_back();
+  revision_ = 0;
+  return true;
+}
+
+bool CallersScreen::act(Action action) {
+  switch (action) {
+    case Action::kUp:
+    case Action::kDown:
+      return step(action);
+    case Action::kOpen:
+      return open();
+    case Action::kUndo:
+      return go_back();
+    default:
+      return widgets_[active_].act(action);
+  }
+}
+
+bool CallersScreen::click(Point at) {
+  for (size_t i = kParts; i-- > 0;) {
+    if (at.row < tops_[i]) continue;
+    const bool again = widgets_[i].click({at.row - tops_[i], at.column});
+    return std::exchange(active_, i) == i && again;
+  }
+  return false;
+}
+
+Subject CallersScreen::subject() const {
+  const auto row = widgets_[active_].selected();
+  return row ? subject_of(*widgets_[active_].table(), *row) : Subject{};
+}
+
+Detail CallersScreen::detail() const {
+  const auto row = widgets_[active_].selected();
+  return row ? detail_of(*widgets_[active_].table(), *row) : Detail{};
+}
+
+bool CallersScreen::search(const analyze::Pattern& pattern, Direction direction, bool again) {
+  for (size_t i = 0; i < kParts; ++i) {
+    const size_t part = (active_ + (direction == Direction::kForward ? i : kParts - i)) % kParts;
+    if (!widgets_[part].search(pattern, direction, again && i == 0)) continue;
+    active_ = part;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace varve::tui

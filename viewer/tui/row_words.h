@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// What a row of a view is about, read from its cells: they have ids for scripts, and those say it. Context:
+// viewer.
+#pragma once
+
+#include <string>
+
+#include "viewer/tui/screen.h"
+#include "viewer/view/view.h"
+
+namespace varve::tui {
+
+/// The text of the cell in the column with this id or, without id, this title; empty if there is none.
+std::string cell_of(const view::Table& table, uint32_t row, std::string_view id);
+
+/// The number of that cell; 0 if there is none.
+uint64_t number_of(const view::Table& table, uint32_t row, std::string_view id);
+
+/// Function, module and thread of a row; a row that stands for no code has no function.
+Subject subject_of(const view::Table& table, uint32_t row);
+
+/// Name, place and numbers in full, in one line.
+Detail detail_of(const view::Table& table, uint32_t row);
+
+/// Orders rows by a column: texts as in a dictionary, numbers with the largest first. Rows that are sums
+/// stay last.
+void sort_rows_by(const view::Table& table, size_t column, bool reverse, std::vector<uint32_t>& rows);
+
+}  // namespace varve::tui

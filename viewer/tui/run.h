@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Runs an App on a terminal, or through a script of keys without one. Context: viewer.
+#pragma once
+
+#include "viewer/tui/app.h"
+#include "viewer/tui/terminal.h"
+
+namespace varve::tui {
+
+/// Until the user quits (kQuit) or wants the profile read again (kReload).
+Outcome run_on_terminal(App& app, Terminal& terminal);
+
+/// The screen after the keys; those behind one that quits are not looked at.
+Canvas run_script(App& app, Size size, const std::vector<Input>& script);
+
+}  // namespace varve::tui

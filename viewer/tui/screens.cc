@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// The table of screens.
+// Context: viewer.
+#include "viewer/tui/callers_screen.h"
+#include "viewer/tui/flame_screen.h"
+#include "viewer/tui/help_screen.h"
+#include "viewer/tui/list_screen.h"
+#include "viewer/tui/summary_screen.h"
+#include "viewer/tui/text_screen.h"
+#include "viewer/tui/timeline_screen.h"
+#include "viewer/tui/tree_screen.h"
+
+namespace varve::tui {
+namespace {
+
+template <typename Kind>
+std::unique_ptr<Screen> screen(Workspace& workspace) {
+  return std::make_unique<Kind>(workspace);
+}
+
+constexpr char kHotspots[] = "hotspots", kTopDown[] = "top-down", kBottomUp[] = "bottom-up",
+               kThreads[] = "threads", kQuality[] = "quality", kProcesses[] = "processes",
+               kModules[] = "modules", kLines[] = "lines", kConcurrency[] = "concurrency", kTlp[] = "tlp";
+
+/// A screen of a view by that name.
+template <typename Kind, const char* kView>
+std::unique_ptr<Screen> screen_of(Workspace& workspace) {
+  return std::make_unique<Kind>(workspace, kView);
+}
+
+std::unique_ptr<Screen> help(Workspace&) { return std::make_unique<HelpScreen>(); }
+
+constexpr ScreenKind kTable[] = {
+    {"summary", "Summary", "Sum", screen<SummaryScreen>,
+     "the run in numbers, what its processors did, its hottest functions"},
+    {kHotspots, "Hotspots", "Hot", screen_of<ListScreen, kHotspots>,
+     "functions by the CPU time spent in themselves"},
+    {kTopDown, "Top-down", "Down", screen_of<TreeScreen, kTopDown>,
+     "the call tree, from the start of each thread downwards"},
+    {kBottomUp, "Bottom-up", "Up", screen_of<TreeScreen, kBottomUp>,
+     "functions by self time, and below each who called it"},
+    {"callers", "Callers", "Call", screen<CallersScreen>, "one function, who calls it and whom it calls"},
+    {"flame", "Flame", "Flame", screen<FlameScreen>, "the call tree as cells as wide as their time"},
+    {"timeline", "Timeline", "Time", screen<TimelineScreen>, "what each thread did over time"},
+    {kThreads, "Threads", "Thr", screen_of<ListScreen, kThreads>, "CPU time by thread"},
+    {kQuality, "Quality", "Qual", screen_of<TextScreen, kQuality>, "whether the data can be trusted"},
+    {kProcesses, "Processes", "Proc", screen_of<ListScreen, kProcesses>, "CPU time by process", false},
+    {kModules, "Modules", "Mod", screen_of<ListScreen, kModules>, "CPU time by program file and library",
+     false},
+    {kLines, "Lines", "Line", screen_of<ListScreen, kLines>, "CPU time by source line", false},
+    {kConcurrency, "Concurrency", "Conc", screen_of<TextScreen, kConcurrency>,
+     "how long how many threads ran together", false},
+    {kTlp, "TLP", "TLP", screen_of<TextScreen, kTlp>, "thread level parallelism", false},
+    {"help", "Help", "Help", help, "the keys", false},
+};
+
+}  // namespace
+
+std::span<const ScreenKind> screens() { return kTable; }
+
+const ScreenKind* find_screen(std::string_view name) {
+  for (const ScreenKind& kind : kTable)
+    if (name == kind.name) return &kind;
+  return nullptr;
+}
+
+}  // namespace varve::tui

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// See text_screen.h.
+// Context: viewer.
+#include "viewer/tui/text_screen.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "viewer/render/render.h"
+#include "viewer/tui/scroll.h"
+
+namespace varve::tui {
+
+void TextScreen::refresh(size_t columns) {
+  const bool made = revision_ == workspace_.revision();
+  if (made && columns == columns_) return;
+  if (!made) made_ = workspace_.make(kind_);
+  revision_ = workspace_.revision();
+  columns_ = columns;
+  const auto charset = workspace_.look.utf8 ? render::Charset::kUtf8 : render::Charset::kAscii;
+  std::istringstream text(made_ ? render::text(*made_, {columns, charset, false}) : made_.error());
+  lines_.clear();
+  for (std::string line; std::getline(text, line);) lines_.push_back(line);
+}
+
+void TextScreen::draw(Pane pane) {
+  refresh(pane.columns());
+  rows_ = pane.rows();
+  top_ = std::min(top_, lines_.size() > rows_ ? lines_.size() - rows_ : 0);
+  for (size_t i = 0; i < rows_ && top_ + i < lines_.size(); ++i) {
+    const std::string& line = lines_[top_ + i];
+    const bool hit = match_.given() && match_.matches(line);
+    pane.put(i, 0, line, hit ? kHeading : kPlain);
+  }
+}
+
+bool TextScreen::act(Action action) { return scroll(action, rows_, lines_.size(), top_); }
+
+bool TextScreen::search(const analyze::Pattern& pattern, Direction direction, bool again) {
+  match_ = pattern;
+  const size_t count = lines_.size();
+  for (size_t i = again ? 1 : 0; i < count; ++i) {
+    const size_t at = direction == Direction::kForward ? (top_ + i) % count : (top_ + count - i) % count;
+    if (!pattern.matches(lines_[at])) continue;
+    top_ = at;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace varve::tui

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: MIT
+// See timeline_screen.h.
+// Context: viewer.
+#include "viewer/tui/timeline_screen.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "viewer/render/bars.h"
+#include "viewer/render/numbers.h"
+#include "viewer/tui/row_words.h"
+#include "viewer/tui/scroll.h"
+#include "viewer/view/band_words.h"
+
+namespace varve::tui {
+namespace {
+
+constexpr size_t kNames = 16;  // columns of threads' names
+constexpr size_t kAfter = 9;   // of their CPU time
+constexpr size_t kTick = 12;   // columns between times on the axis
+constexpr size_t kMostLevels = 8;
+
+/// The level that a letter of a level strip says: "3", "+" from ten on, "." for hardly any.
+size_t level_of(char letter) {
+  return letter >= '0' && letter <= '9' ? size_t(letter - '0') : letter == '+' ? 10 : 0;
+}
+
+Style state_style(char letter) {
+  if (letter == 'R') return {.ink = Ink::kIdeal};
+  if (letter == 'r') return {.ink = Ink::kHot};
+  return kDim;
+}
+
+}  // namespace
+
+void TimelineScreen::refresh(size_t slices) {
+  if (revision_ == workspace_.revision() && slices_ == slices) return;
+  if (revision_ != workspace_.revision()) zooms_.clear();
+  revision_ = workspace_.revision();
+  slices_ = slices;
+  made_ = workspace_.make("timeline", [&](view::Request& request) {
+    request.slices = slices;
+    if (zooms_.empty()) return;
+    request.filter.from = {zooms_.back().begin};
+    request.filter.to = {zooms_.back().end};
+  });
+  levels_.clear();
+  threads_.clear();
+  mark_.reset();
+  cursor_ = std::min(cursor_, slices - 1);
+  begin_ = end_ = 0;
+  if (!made_) return;
+  for (const view::Fact& fact : made_->facts) {
+    if (fact.id == "begin_ns") begin_ = std::get<uint64_t>(fact.value);
+    if (fact.id == "end_ns") end_ = std::get<uint64_t>(fact.value);
+  }
+  if (made_->tables.empty() || made_->tables.front().id != "threads") return;
+  const view::Table& table = made_->tables.front();
+  for (size_t i = 0; i < table.rows.size(); ++i)
+    (table.rows[i].kind == view::RowKind::kSpecial ? levels_ : threads_).push_back(i);
+  line_ = std::min(line_, threads_.empty() ? 0 : threads_.size() - 1);
+}
+
+std::string_view TimelineScreen::strip_of(size_t row) const {
+  const view::Table& table = made_->tables.front();
+  for (size_t j = 0; j < table.columns.size(); ++j)
+    if (table.columns[j].id == "states")
+      if (const auto* text = std::get_if<std::string_view>(&table.row(row)[j])) return *text;
+  return {};
+}
+
+uint64_t TimelineScreen::time_at(size_t slice) const {
+  if (slices_ == 0) return begin_;
+  return begin_ + uint64_t(double(end_ - begin_) * double(std::min(slice, slices_)) / double(slices_));
+}
+
+void TimelineScreen::draw_axis(Pane& pane, size_t row) const {
+  pane.put(row, 0, "time", kDim);
+  for (size_t slice = 0; slice + 2 < slices_; slice += kTick)
+    pane.put(row, kNames + slice, fmt::format("|{:.3f} s", double(time_at(slice)) / 1e9), kDim,
+             std::min(kTick, slices_ - slice));
+}
+
+/// Threads that ran, as columns of blocks; "running" is the first of the level rows that says so.
+size_t TimelineScreen::draw_levels(Pane& pane, size_t row, size_t height) const {
+  const view::Table& table = made_->tables.front();
+  for (const size_t each : levels_) {
+    const std::string name = cell_of(table, uint32_t(each), "name");
+    const std::string_view strip = strip_of(each);
+    if (name != "[running]") {
+      pane.put_name(row, 0, name, kNames - 1, kDim);
+      pane.put(row++, kNames, strip, kDim, slices_);
+      continue;
+    }
+    size_t most = 1;
+    for (const char letter : strip) most = std::max(most, level_of(letter));
+    const size_t rows = std::min({height, most, kMostLevels});
+    for (size_t i = 0; i < rows; ++i) {
+      const size_t level = (rows - i) * most / rows;  // a block is there from this level on
+      pane.put(row, 0, i == 0 ? fmt::format("running {}", most) : "", kDim);
+      for (size_t slice = 0; slice < strip.size(); ++slice)
+        if (level_of(strip[slice]) >= level)
+          pane.repeat(row, kNames + slice, pane.look().utf8 ? U'█' : U'#', 1, {.ink = Ink::kAccent});
+      ++row;
+    }
+  }
+  return row;
+}
+
+void TimelineScreen::draw_strip(Pane& pane, size_t row, std::string_view strip) const {
+  const render::TextStyle style{0, pane.look().utf8 ? render::Charset::kUtf8 : render::Charset::kAscii,
+                                false};
+  for (size_t i = 0; i < strip.size(); ++i)
+    pane.put(row, kNames + i, render::strip_text(strip.substr(i, 1), style), state_style(strip[i]), 1);
+}
+
+void TimelineScreen::draw_thread(Pane& pane, size_t row, size_t line) const {
+  const view::Table& table = made_->tables.front();
+  const auto at = uint32_t(threads_[line]);
+  const Style style{.reverse = line == line_};
+  pane.repeat(row, 0, U' ', kNames - 1, style);
+  pane.put_name(row, 0, cell_of(table, at, "name"), kNames - 1, style);
+  draw_strip(pane, row, strip_of(at));
+  pane.put(row, kNames + slices_ + 1, fmt::format("{:>7.2f}", double(number_of(table, at, "cpu_ns")) / 1e9));
+}
+
+void TimelineScreen::draw_cursor(Pane& pane, size_t row) const {
+  if (mark_) {
+    const size_t from = std::min(*mark_, cursor_), to = std::max(*mark_, cursor_);
+    pane.repeat(row, kNames + from, U'=', to - from + 1, kBold);
+  }
+  pane.put(row, kNames + cursor_, "^", kBold);
+  const std::string words = fmt::format("{:.3f} s", double(time_at(cursor_)) / 1e9);
+  const size_t right = kNames + cursor_ + 2;
+  pane.put(row, right + words.size() < pane.columns() ? right : kNames + cursor_ - words.size() - 1, words,
+           kBold);
+}
+
+void TimelineScreen::draw(Pane pane) {
+  refresh(pane.columns() > kNames + kAfter + 8 ? pane.columns() - kNames - kAfter : 8);
+  if (!made_ || threads_.empty()) {
+    pane.put_name(0, 0,
+                  !made_                 ? made_.error()
+                  : made_->notes.empty() ? "No thread was observed."
+                                         : made_->notes.front(),
+                  pane.columns());
+    return;
+  }
+  draw_axis(pane, 0);
+  pane.put(0, kNames + slices_ + 1, "  CPU s", kDim);
+  const size_t at = draw_levels(pane, 1, pane.rows() / 4);
+  threads_at_ = at;
+  constexpr size_t kBelow = 2;  // the cursor and the legend
+  page_ = pane.rows() > at + kBelow ? pane.rows() - at - kBelow : 1;
+  top_ = std::min(top_, line_);
+  if (line_ >= top_ + page_) top_ = line_ - page_ + 1;
+  for (size_t i = 0; i < page_ && top_ + i < threads_.size(); ++i) draw_thread(pane, at + i, top_ + i);
+  const size_t shown = std::min(page_, threads_.size() - top_);
+  draw_cursor(pane, at + shown);
+  std::string legend;
+  const render::TextStyle style{0, pane.look().utf8 ? render::Charset::kUtf8 : render::Charset::kAscii,
+                                false};
+  for (const auto& [letter, meaning] : made_->legend)
+    legend += fmt::format("{} {}  ", render::strip_text({&letter, 1}, style), meaning);
+  pane.put(std::min(at + shown + 1, pane.rows() - 1), 0, legend, kDim);
+}
+
+void TimelineScreen::move(ptrdiff_t slices) {
+  cursor_ = size_t(std::clamp(ptrdiff_t(cursor_) + slices, ptrdiff_t(0), ptrdiff_t(slices_) - 1));
+}
+
+/// A quarter of what is shown, around the cursor; or the marked range.
+void TimelineScreen::zoom(bool in) {
+  if (!in) {
+    if (zooms_.empty()) return;
+    zooms_.pop_back();
+  } else {
+    const size_t from = mark_ ? std::min(*mark_, cursor_) : cursor_ - std::min(cursor_, slices_ / 8);
+    const size_t to = mark_ ? std::max(*mark_, cursor_) + 1 : std::min(from + slices_ / 4, slices_);
+    const Range range{time_at(from), time_at(to)};
+    if (range.end <= range.begin + slices_) return;  // a nanosecond a slice is the end
+    zooms_.push_back(range);
+    cursor_ = slices_ / 2;
+  }
+  slices_ = 0;
+}
+
+bool TimelineScreen::act(Action action) {
+  switch (action) {
+    case Action::kLeft:
+      move(-1);
+      return true;
+    case Action::kRight:
+      move(1);
+      return true;
+    case Action::kPreviousSibling:
+      move(-ptrdiff_t(slices_ / 8));
+      return true;
+    case Action::kNextSibling:
+      move(ptrdiff_t(slices_ / 8));
+      return true;
+    case Action::kMark:
+      if (mark_)
+        mark_.reset();
+      else
+        mark_ = cursor_;
+      return true;
+    case Action::kOpen:
+    case Action::kUnfold:
+      zoom(true);
+      return true;
+    case Action::kFold:
+      zoom(false);
+      return true;
+    case Action::kEscape:
+      if (!mark_ && zooms_.empty()) return false;
+      if (mark_)
+        mark_.reset();
+      else
+        zoom(false);
+      return true;
+    default:
+      return scroll(action, page_, threads_.size(), line_);
+  }
+}
+
+bool TimelineScreen::click(Point at) {
+  if (at.column >= kNames && at.column < kNames + slices_) cursor_ = at.column - kNames;
+  if (at.row >= threads_at_ && at.row - threads_at_ + top_ < threads_.size())
+    line_ = at.row - threads_at_ + top_;
+  return false;
+}
+
+std::string TimelineScreen::range_words(size_t from, size_t to) const {
+  return fmt::format("{}ns-{}ns", time_at(from), time_at(to));
+}
+
+Subject TimelineScreen::subject() const {
+  if (!made_ || threads_.empty()) return {};
+  Subject subject;
+  subject.thread = cell_of(made_->tables.front(), uint32_t(threads_[line_]), "tid");
+  if (mark_)
+    subject.range = range_words(std::min(*mark_, cursor_), std::max(*mark_, cursor_) + 1);
+  else if (!zooms_.empty())
+    subject.range = range_words(0, slices_);
+  return subject;
+}
+
+Detail TimelineScreen::detail() const {
+  if (!made_ || threads_.empty()) return {};
+  const std::string_view strip = strip_of(threads_[line_]);
+  const std::string_view meaning = cursor_ < strip.size() ? view::letter_meaning(strip[cursor_]) : "";
+  const view::Table& table = made_->tables.front();
+  return {
+      fmt::format("{:.3f} s  {} (TID {}): {}", double(time_at(cursor_)) / 1e9,
+                  cell_of(table, uint32_t(threads_[line_]), "name"),
+                  cell_of(table, uint32_t(threads_[line_]), "tid"), meaning.empty() ? "not alive" : meaning),
+      ""};
+}
+
+bool TimelineScreen::search(const analyze::Pattern& pattern, Direction direction, bool again) {
+  const size_t count = threads_.size();
+  for (size_t i = again ? 1 : 0; i < count; ++i) {
+    const size_t at = direction == Direction::kForward ? (line_ + i) % count : (line_ + count - i) % count;
+    if (!pattern.matches(cell_of(made_->tables.front(), uint32_t(threads_[at]), "name"))) continue;
+    line_ = at;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace varve::tui

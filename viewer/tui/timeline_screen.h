@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// TimelineScreen: threads by time, a letter a slice, below the number of threads that ran. A range marked in
+// it can become the filter of all other screens. Context: viewer.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "viewer/tui/screen.h"
+#include "viewer/tui/workspace.h"
+
+namespace varve::tui {
+
+class TimelineScreen : public Screen {
+ public:
+  explicit TimelineScreen(Workspace& workspace) : workspace_(workspace) {}
+
+  void draw(Pane pane) override;
+  bool act(Action action) override;
+  bool click(Point at) override;
+  Subject subject() const override;
+  Detail detail() const override;
+  bool search(const analyze::Pattern& pattern, Direction direction, bool again) override;
+  const view::View* shown() const override { return made_ ? &*made_ : nullptr; }
+  std::string_view keys() const override { return "Space mark  f range  +- zoom"; }
+
+ private:
+  /// Slices of time; none: the whole of it.
+  struct Range {
+    uint64_t begin, end;  // ns since the start of the run
+  };
+
+  void refresh(size_t slices);
+  void draw_axis(Pane& pane, size_t row) const;
+  size_t draw_levels(Pane& pane, size_t row, size_t height) const;
+  void draw_thread(Pane& pane, size_t row, size_t line) const;
+  void draw_strip(Pane& pane, size_t row, std::string_view strip) const;
+  void draw_cursor(Pane& pane, size_t row) const;
+  uint64_t time_at(size_t slice) const;
+  std::string range_words(size_t from, size_t to) const;
+  void zoom(bool in);
+  void move(ptrdiff_t slices);
+  std::string_view strip_of(size_t row) const;
+
+  Workspace& workspace_;
+  uint64_t revision_ = 0;
+  size_t slices_ = 0;
+  std::vector<Range> zooms_;
+  view::Made made_ = tl::unexpected(std::string());
+  std::vector<size_t> levels_, threads_;  // rows of the table
+  uint64_t begin_ = 0, end_ = 0;
+  size_t cursor_ = 0, line_ = 0, top_ = 0, page_ = 1;
+  size_t threads_at_ = 0;
+  std::optional<size_t> mark_;
+};
+
+}  // namespace varve::tui

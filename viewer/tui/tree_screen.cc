@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT
+// See tree_screen.h.
+// Context: viewer.
+#include "viewer/tui/tree_screen.h"
+
+#include <algorithm>
+
+#include "viewer/render/tree_lines.h"
+#include "viewer/tui/row_words.h"
+
+namespace varve::tui {
+namespace {
+
+constexpr uint32_t kNone = UINT32_MAX;
+constexpr size_t kMostLevels = 12;      // of branches that are drawn; deeper ones are a number
+constexpr double kLeastShare = 0.0005;  // nodes below it are added up: a screen never shows them all
+
+const view::Table* tree_of(const view::Made& made) {
+  return made && !made->tables.empty() ? &made->tables.front() : nullptr;
+}
+
+bool in_tree(const view::Row& row) {
+  return row.kind != view::RowKind::kRest && row.kind != view::RowKind::kFilteredOut;
+}
+
+}  // namespace
+
+void TreeScreen::refresh() {
+  if (units_ != workspace_.units) widget_.set_units(units_ = workspace_.units);
+  if (revision_ == workspace_.revision()) return;
+  revision_ = workspace_.revision();
+  made_ = workspace_.make(kind_, [](view::Request& request) {
+    request.fold_recursion = true;
+    if (request.min_share == 0) request.min_share = kLeastShare;
+  });
+  kept_.clear();
+  widget_.set_table(tree_of(made_), units_);
+  find_family();
+  open_hot_path(0);
+  show_rows();
+}
+
+/// From depths alone: rows stand in the order of a tree that is read.
+void TreeScreen::find_family() {
+  const view::Table* table = tree_of(made_);
+  const size_t count = table == nullptr ? 0 : table->rows.size();
+  parent_.assign(count, kNone);
+  end_.assign(count, 0);
+  open_.assign(count, false);
+  std::vector<uint32_t> above;  // the last row of each depth
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint32_t depth = in_tree(table->rows[i]) ? table->rows[i].depth : 0;
+    for (size_t d = depth; d < above.size(); ++d) end_[above[d]] = i;
+    above.resize(std::min<size_t>(above.size(), depth));
+    if (depth > 0 && !above.empty()) parent_[i] = above.back();
+    above.push_back(i);
+  }
+  for (const uint32_t row : above) end_[row] = uint32_t(count);
+}
+
+/// Rows all of whose parents are open; while rows are kept by a pattern, those and their parents.
+void TreeScreen::show_rows() {
+  const view::Table* table = tree_of(made_);
+  if (table == nullptr) return;
+  std::vector<uint32_t> rows;
+  for (uint32_t i = 0; i < table->rows.size();) {
+    const bool stands = kept_.empty() || kept_[i];
+    if (stands) rows.push_back(i);
+    i = stands && open_[i] ? i + 1 : std::max(end_[i], i + 1);
+  }
+  std::vector<view::Row> shown;
+  for (const uint32_t row : rows) shown.push_back(table->rows[row]);
+  const auto charset = workspace_.look.utf8 ? render::Charset::kUtf8 : render::Charset::kAscii;
+  std::vector<std::string> prefixes = render::tree_lines(shown, charset, kMostLevels);
+  for (size_t i = 0; i < rows.size(); ++i)
+    prefixes[i] += !has_children(rows[i]) ? "  " : open_[rows[i]] ? "- " : "+ ";
+  widget_.set_rows(std::move(rows));
+  widget_.set_prefixes(std::move(prefixes));
+}
+
+/// From a row down to where no child has half of its parent's time.
+void TreeScreen::open_hot_path(uint32_t from) {
+  const view::Table* table = tree_of(made_);
+  if (table == nullptr || table->rows.empty()) return;
+  for (uint32_t i = 0; i < table->rows.size(); ++i)
+    if (table->rows[i].hot) open_[i] = has_children(i);
+  open_parents(from);
+}
+
+/// Whether the first child, which is the heaviest, has half of the time of its parent.
+bool TreeScreen::heavy_child(uint32_t row) const {
+  const view::Table& table = *tree_of(made_);
+  return 2 * number_of(table, row + 1, "total_ns") >= number_of(table, row, "total_ns");
+}
+
+void TreeScreen::open_parents(uint32_t row) {
+  for (uint32_t above = parent_[row]; above != kNone; above = parent_[above]) open_[above] = true;
+}
+
+void TreeScreen::set_open_below(uint32_t row, bool open) {
+  for (uint32_t i = row; i < end_[row]; ++i) open_[i] = open && has_children(i);
+}
+
+/// One level more or less below a row: opens the highest that are folded, folds the deepest that are open.
+void TreeScreen::set_open_levels(uint32_t row, bool open) {
+  const view::Table& table = *tree_of(made_);
+  uint32_t level = open ? kNone : 0;
+  for (uint32_t i = row; i < end_[row]; i = open_[i] ? i + 1 : end_[i])
+    if (has_children(i) && open_[i] != open)
+      level = open ? std::min(level, table.rows[i].depth) : std::max(level, table.rows[i].depth);
+  for (uint32_t i = row; i < end_[row]; ++i)
+    if (has_children(i) && table.rows[i].depth == level && (open || open_[i])) open_[i] = open;
+}
+
+void TreeScreen::toggle() {
+  if (const auto row = widget_.selected(); row && has_children(*row)) open_[*row] = !open_[*row];
+}
+
+void TreeScreen::left() {
+  const auto row = widget_.selected();
+  if (!row) return;
+  if (open_[*row])
+    open_[*row] = false;
+  else if (parent_[*row] != kNone)
+    widget_.select(parent_[*row]);
+}
+
+void TreeScreen::right() {
+  const auto row = widget_.selected();
+  if (!row || !has_children(*row)) return;
+  if (open_[*row])
+    widget_.act(Action::kDown);
+  else
+    open_[*row] = true;
+}
+
+void TreeScreen::sibling(ptrdiff_t step) {
+  const auto row = widget_.selected();
+  if (!row) return;
+  const std::vector<uint32_t>& rows = widget_.rows();
+  for (ptrdiff_t at = ptrdiff_t(widget_.cursor()) + step; at >= 0 && at < ptrdiff_t(rows.size()); at += step)
+    if (parent_[rows[size_t(at)]] == parent_[*row]) return widget_.set_cursor(size_t(at));
+}
+
+bool TreeScreen::act(Action action) {
+  const auto row = widget_.selected();
+  if (!row) return widget_.act(action);
+  switch (action) {
+    case Action::kOpen:
+    case Action::kMark:
+      toggle();
+      break;
+    case Action::kLeft:
+      left();
+      break;
+    case Action::kRight:
+      right();
+      break;
+    case Action::kUnfold:
+      set_open_levels(*row, true);
+      break;
+    case Action::kFold:
+      set_open_levels(*row, false);
+      break;
+    case Action::kUnfoldBelow:
+      set_open_below(*row, true);
+      break;
+    case Action::kUnfoldAll:
+      for (uint32_t i = 0; i < open_.size(); ++i) open_[i] = has_children(i);
+      break;
+    case Action::kFoldAll: {
+      uint32_t top = *row;
+      while (parent_[top] != kNone) top = parent_[top];
+      open_.assign(open_.size(), false);
+      show_rows();
+      widget_.select(top);
+      break;
+    }
+    case Action::kHottest: {
+      uint32_t deepest = *row;
+      for (; has_children(deepest) && heavy_child(deepest); ++deepest) open_[deepest] = true;
+      show_rows();
+      widget_.select(deepest);
+      break;
+    }
+    case Action::kPreviousSibling:
+      sibling(-1);
+      return true;
+    case Action::kNextSibling:
+      sibling(1);
+      return true;
+    default:
+      return widget_.act(action);
+  }
+  show_rows();
+  return true;
+}
+
+void TreeScreen::draw(Pane pane) {
+  refresh();
+  if (!made_)
+    pane.put_name(0, 0, made_.error(), pane.columns());
+  else
+    widget_.draw(pane);
+}
+
+Subject TreeScreen::subject() const {
+  const auto row = widget_.selected();
+  return row ? subject_of(*widget_.table(), *row) : Subject{};
+}
+
+Detail TreeScreen::detail() const {
+  const auto row = widget_.selected();
+  if (!row) return {};
+  Detail detail = detail_of(*widget_.table(), *row);
+  size_t level = 1;
+  for (uint32_t above = parent_[*row]; above != kNone; above = parent_[above]) ++level;
+  detail.more += "   level " + std::to_string(level);
+  return detail;
+}
+
+/// Through all rows, folded ones included; the one found is unfolded.
+bool TreeScreen::search(const analyze::Pattern& pattern, Direction direction, bool again) {
+  widget_.set_match(pattern);
+  const auto row = widget_.selected();
+  if (!row) return false;
+  const size_t count = open_.size();
+  for (size_t i = again ? 1 : 0; i < count + (again ? 1 : 0); ++i) {
+    const size_t step = i % count;
+    const auto at =
+        uint32_t(direction == Direction::kForward ? (*row + step) % count : (*row + count - step) % count);
+    if (!pattern.matches(widget_.name_of(at))) continue;
+    open_parents(at);
+    show_rows();
+    widget_.select(at);
+    return true;
+  }
+  return false;
+}
+
+void TreeScreen::keep(const analyze::Pattern& pattern) {
+  kept_.clear();
+  if (pattern.given()) {
+    kept_.assign(open_.size(), false);
+    for (uint32_t i = 0; i < open_.size(); ++i) {
+      if (!pattern.matches(widget_.name_of(i))) continue;
+      for (uint32_t at = i; at != kNone; at = parent_[at]) kept_[at] = true;
+      open_parents(i);
+    }
+  }
+  show_rows();
+}
+
+}  // namespace varve::tui

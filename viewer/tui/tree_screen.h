@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// TreeScreen: a call tree that folds. It opens along the hot path. Context: viewer.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "viewer/tui/screen.h"
+#include "viewer/tui/table_widget.h"
+#include "viewer/tui/workspace.h"
+
+namespace varve::tui {
+
+class TreeScreen : public Screen {
+ public:
+  TreeScreen(Workspace& workspace, std::string kind) : workspace_(workspace), kind_(std::move(kind)) {}
+
+  void draw(Pane pane) override;
+  bool act(Action action) override;
+  bool click(Point at) override { return widget_.click(at); }
+  Subject subject() const override;
+  Detail detail() const override;
+  bool search(const analyze::Pattern& pattern, Direction direction, bool again) override;
+  void keep(const analyze::Pattern& pattern) override;
+  const view::View* shown() const override { return made_ ? &*made_ : nullptr; }
+
+ private:
+  void refresh();
+  void find_family();
+  void show_rows();
+  bool has_children(uint32_t row) const { return row + 1 < end_[row]; }
+  bool heavy_child(uint32_t row) const;
+  void open_hot_path(uint32_t from);
+  void set_open_below(uint32_t row, bool open);
+  void set_open_levels(uint32_t row, bool open);
+  void open_parents(uint32_t row);
+  void toggle();
+  void left();
+  void right();
+  void sibling(ptrdiff_t step);
+
+  Workspace& workspace_;
+  std::string kind_;
+  uint64_t revision_ = 0;
+  Units units_ = Units::kAll;
+  view::Made made_ = tl::unexpected(std::string());
+  TableWidget widget_;
+  std::vector<uint32_t> parent_;  // of each row; UINT32_MAX: none
+  std::vector<uint32_t> end_;     // the row after all that is below a row
+  std::vector<bool> open_;
+  std::vector<bool> kept_;  // empty: all
+};
+
+}  // namespace varve::tui

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// See workspace.h.
+// Context: viewer.
+#include "viewer/tui/workspace.h"
+
+#include "viewer/analyze/mark_range.h"
+
+namespace varve::tui {
+namespace {
+
+/// A word as a shell would need it, for people to copy.
+std::string shown_word(const std::string& word) {
+  return word.find(' ') == std::string::npos && !word.empty() ? word : "'" + word + "'";
+}
+
+}  // namespace
+
+Workspace::Workspace(const load::Profile& profile, const symbol::SymbolTable& symbols, view::Request request,
+                     OptionReader reader)
+    : source_{profile, symbols}, reader_(std::move(reader)) {
+  steps_.push_back({std::move(request), ""});
+}
+
+tl::expected<void, std::string> Workspace::narrow(const std::vector<std::string>& words,
+                                                  const std::string& crumb) {
+  Step step = steps_.back();
+  step.words = crumb;
+  if (auto read = reader_(words, step.request); !read) return read;
+  if (auto found = analyze::resolve_marks(profile(), step.request.marks, step.request.filter); !found)
+    return found;
+  for (const std::string& word : crumb.empty() ? words : std::vector<std::string>())
+    step.words += (step.words.empty() ? "" : " ") + shown_word(word);
+  steps_.push_back(std::move(step));
+  ++revision_;
+  return {};
+}
+
+bool Workspace::undo() {
+  if (steps_.size() == 1) return false;
+  steps_.pop_back();
+  ++revision_;
+  return true;
+}
+
+void Workspace::clear() {
+  if (steps_.size() > 1) ++revision_;
+  steps_.erase(steps_.begin() + 1, steps_.end());
+}
+
+std::string Workspace::crumbs() const {
+  std::string text = steps_.front().request.filter_words;
+  for (const Step& step : steps_)
+    if (!step.words.empty()) text += (text.empty() ? "" : " > ") + step.words;
+  return text;
+}
+
+view::Made Workspace::make(std::string_view kind, const std::function<void(view::Request&)>& tune) const {
+  view::Request wanted = request();
+  if (tune) tune(wanted);
+  return view::make(*view::find_kind(kind), source_, wanted);
+}
+
+}  // namespace varve::tui

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// Workspace: the profile that is looked at and what part of it, shared by all screens. A filter, a target, a
+// scale: everything that changes the numbers is one step of a stack, so undo takes back any of them.
+// Context: viewer.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "viewer/tui/style.h"
+#include "viewer/tui/units.h"
+#include "viewer/view/request.h"
+
+namespace varve::tui {
+
+/// Reads options as `varve report` has them ("--thread", "worker") into a request; the error is a sentence.
+using OptionReader = std::function<tl::expected<void, std::string>(const std::vector<std::string>& words,
+                                                                   view::Request& request)>;
+
+class Workspace {
+ public:
+  Workspace(const load::Profile& profile, const symbol::SymbolTable& symbols, view::Request request,
+            OptionReader reader);
+
+  const load::Profile& profile() const { return source_.profile; }
+  const symbol::SymbolTable& symbols() const { return source_.symbols; }
+  const view::Request& request() const { return steps_.back().request; }
+
+  /// A step: options on top of what there is. `crumb` names it; empty: by its words. The error is a sentence;
+  /// nothing has changed then.
+  tl::expected<void, std::string> narrow(const std::vector<std::string>& words,
+                                         const std::string& crumb = "");
+  /// False: there is nothing to undo.
+  bool undo();
+  void clear();
+  /// "--thread 3019 > --module libc", empty without any.
+  std::string crumbs() const;
+  /// Grows with each change of what is looked at; screens make their view again when it has.
+  uint64_t revision() const { return revision_; }
+
+  /// A view of it all, by its name in the table of views. `tune` may change the request for this once.
+  view::Made make(std::string_view kind, const std::function<void(view::Request&)>& tune = {}) const;
+
+  Units units = Units::kAll;
+  Look look;
+
+ private:
+  struct Step {
+    view::Request request;
+    std::string words;
+  };
+
+  view::Source source_;
+  OptionReader reader_;
+  std::vector<Step> steps_;
+  uint64_t revision_ = 1;
+};
+
+}  // namespace varve::tui
