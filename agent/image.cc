@@ -152,8 +152,7 @@ bool begin_file(uint64_t start_cpu_ns) {
 void learn_own_code() {
   dl_find_object own{};
   if (!find_object(uint64_t(&learn_own_code), own)) return;
-  agent_state.own_code_begin = uint64_t(own.dlfo_map_start);
-  agent_state.own_code_end = uint64_t(own.dlfo_map_end);
+  agent_state.own_code = {uint64_t(own.dlfo_map_start), uint64_t(own.dlfo_map_end)};
 }
 
 bool begin_settings() {
@@ -163,7 +162,7 @@ bool begin_settings() {
   agent_state.interval_ns = control.interval_ns;
   agent_state.stack_depth = control.stack_depth;
   agent_state.follow = control.flags & format::kControlFollow;
-  return control.interval_ns > 0 && control.stack_depth > 0 &&
+  return control.interval_ns > 0 && control.stack_depth >= format::kMinStackDepth &&
          control.stack_depth <= format::kMaxStackDepth &&
          agent_state.state() != format::ControlState::kStopped;
 }

@@ -305,7 +305,7 @@ inline constexpr uint32_t kMostMarkNameBytes = 120;  // longer names are cut
 /// Why a stack ends where it ends. kRoot alone is a whole stack.
 enum class StackEnd : uint8_t {
   kRoot = 0,          // the CFI says: no caller; or a zero return address after frame pointers
-  kDepthLimit = 1,    // --stack-depth reached
+  kDepthLimit = 1,    // deeper than the agent follows stacks
   kNoUnwindInfo = 2,  // code without CFI, and no usable frame pointer
   kBadMemory = 3,     // the next word of the stack is not readable
   kNoProgress = 4,    // the caller's frame would not be above this one
@@ -330,8 +330,8 @@ enum class StackEnd : uint8_t {
 //     0: one frame, whose address follows
 //   The frame before the first is the last shared one, or 0.
 // A frame address lies inside the instruction that was executing: the interrupted IP, or return address minus
-// one. After kThreadSwitch and at the start of a chunk the previous stack is empty, so chunks decode
-// independently.
+// one; or it is kFramesLeftOut, once in a stack and between two others. After kThreadSwitch and at the start
+// of a chunk the previous stack is empty, so chunks decode independently.
 inline constexpr uint8_t kSampleEndMask = 0x0f;
 inline constexpr uint8_t kSampleHasOverrun = 0x10;
 inline constexpr uint8_t kSampleFramePointer = 0x20;  // at least one frame came by frame pointer, not by CFI
@@ -405,6 +405,11 @@ inline constexpr uint32_t kUnknownProcessor = UINT32_MAX;  // nobody looked wher
 
 inline constexpr uint32_t kRunStatesChunkBytes = 64 * 1024;
 
+/// Stands for the middle of a stack with more frames than the control block's stack_depth. No processor
+/// executes such an address: its upper bits are not all the same.
+inline constexpr uint64_t kFramesLeftOut = uint64_t{1} << 63;
+/// One frame at each end, and kFramesLeftOut.
+inline constexpr uint32_t kMinStackDepth = 3;
 inline constexpr uint32_t kMaxStackDepth = 4096;
 inline constexpr uint32_t kMostForeseen = 16;  // frames that one token may stand for
 inline constexpr uint32_t kSampleChunkBytes = 64 * 1024;

@@ -76,8 +76,9 @@ OptionTable record_table(RecordOptions& options) {
        fmt::format("CPU time of a thread between two samples, from 1ms to 1s, in {}; a number alone is ms.",
                    kTimeUnits),
        set_duration(options.interval, "ms", kNanosPerMilli, kNanosPerSecond)},
-      {"Sampling", "--stack-depth", "N", "1024", "Keep at most N frames of a stack, from 1 to 4096.",
-       set_number(options.stack_depth, 1, format::kMaxStackDepth)},
+      {"Sampling", "--stack-depth", "N", "1024",
+       "Keep at most N frames of a stack, from 3 to 4096; of a deeper one its two ends.",
+       set_number(options.stack_depth, format::kMinStackDepth, format::kMaxStackDepth)},
       {"Sampling", "--run-states", "SOURCE", "auto",
        "See when each thread runs, is ready or waits: by the kernel's context switch records (switches), by "
        "looks at /proc every 10 ms or more (sweeps), by the first of these that is allowed (auto), or not "

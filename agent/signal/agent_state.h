@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "agent/signal/code_range.h"
 #include "agent/signal/java_frames.h"
 #include "agent/signal/module_log.h"
 #include "agent/signal/process_file.h"
@@ -51,7 +52,7 @@ struct AgentState {
   std::atomic<JavaCodeMap*> java{nullptr};  // null: no HotSpot here
   SegmentPool segments;
   ProgramSignal program_sigprof;
-  uint64_t own_code_begin = 0, own_code_end = 0;  // of this library: its frames are taken out of stacks
+  CodeRange own_code;  // this library: its frames are kept out of stacks
 
   bool takes_samples(format::ControlState state) const {
     return state == format::ControlState::kRecording && !paused_by_program.load(std::memory_order_relaxed);

@@ -8,11 +8,9 @@
 
 #include <cstdint>
 
-namespace varve::agent {
+#include "agent/signal/code_range.h"
 
-struct CodeRange {
-  uint64_t begin, end;
-};
+namespace varve::agent {
 
 struct ElfImage {
   static constexpr uint32_t kMaxRanges = 8;

@@ -21,15 +21,6 @@ bool is_tick(const siginfo_t& info, const ThreadBlock* block) {
   return block && block->live && info.si_code == SI_TIMER && info.si_value.sival_ptr == block;
 }
 
-/// Hooks of ours on the stack are no part of the program.
-uint32_t without_own_frames(uint64_t* frames, uint32_t depth) {
-  uint32_t kept = 0;
-  for (uint32_t i = 0; i < depth; ++i)
-    if (frames[i] - agent_state.own_code_begin >= agent_state.own_code_end - agent_state.own_code_begin)
-      frames[kept++] = frames[i];
-  return kept;
-}
-
 /// A sample that has no place in the file, and why.
 void lose(uint64_t weight_ns) {
   count(format::Counter::kSamplesLost);
@@ -48,16 +39,16 @@ void stop_ticks(ThreadBlock& block) {
 
 void take_sample(ThreadBlock& block, uint64_t time_ns, SampleFields fields, const ucontext_t& context) {
   if (agent_state.file.error()) return lose(fields.weight_ns);
-  UnwindResult stack = unwind(registers_of(context), block.stack, agent_state.rules, block.writer.scratch(),
-                              agent_state.stack_depth, agent_state.java.load(std::memory_order_acquire));
+  FrameList frames(block.writer.scratch(), agent_state.stack_depth, agent_state.own_code);
+  UnwindResult stack = unwind(registers_of(context), block.stack, agent_state.rules, frames,
+                              agent_state.java.load(std::memory_order_acquire));
   fields.end = stack.end;
   fields.used_frame_pointer = stack.used_frame_pointer;
   count(format::Counter::kRuleCacheHits, stack.cache_hits);
   count(format::Counter::kRuleCacheMisses, stack.cache_misses);
   if (Segment segment; !block.writer.has_segment() && agent_state.segments.take(segment))
     block.writer.give_segment(segment);
-  uint32_t depth = without_own_frames(block.writer.scratch(), stack.depth);
-  if (!block.writer.write(agent_state.file, time_ns, fields, depth)) lose(fields.weight_ns);
+  if (!block.writer.write(agent_state.file, time_ns, fields, stack.depth)) lose(fields.weight_ns);
 }
 
 void tick(ThreadBlock& block, const siginfo_t& info, const ucontext_t& context) {

@@ -21,18 +21,20 @@ constexpr uint32_t kFollowed = bit(cfi::kRbx) | bit(cfi::kRbp) | bit(cfi::kRsp) 
 /// What survives code of which nothing is known but its frame pointer.
 constexpr uint32_t kFrameOnly = bit(cfi::kRbp) | bit(cfi::kRsp) | bit(cfi::kReturnAddress);
 
+/// A full step takes forty times as long as a packed one.
+constexpr uint32_t kMostFullFrames = 4096;
+
 constexpr uint64_t kLowestCode = 4096;  // the kernel maps nothing below (vm.mmap_min_addr)
 
 class Walk {
  public:
-  Walk(const Registers& start, StackBounds own, RuleCache& cache, uint64_t* frames, uint32_t max_frames,
-       JavaCodeMap* java, bool full)
+  Walk(const Registers& start, StackBounds own, RuleCache& cache, FrameList& frames, JavaCodeMap* java,
+       bool full)
       : registers_(start),
         memory_(own),
         cache_(cache),
         generation_(cache.generation()),
         frames_(frames),
-        max_frames_(max_frames),
         java_(java),
         full_(full) {
     memory_.focus(sp());
@@ -40,13 +42,14 @@ class Walk {
 
   /// kCount means: to be done again in full.
   StackEnd run() {
-    for (;;) {
+    const uint32_t limit = full_ ? kMostFullFrames : kMostWalkedFrames;
+    for (uint32_t walked = 0;; ++walked) {
       const PackedRule rule = lookup();
       exact_ |= rule.at_entry();
       const bool lost = rule.form() == Form::kStop && rule.stop_reason() == StackEnd::kBadReturn;
-      if (lost && !exact_) return StackEnd::kBadReturn;
-      if (result_.depth == max_frames_) return StackEnd::kDepthLimit;
-      frames_[result_.depth++] = exact_ || rule.form() == Form::kSignal ? pc() : pc() - 1;
+      if (lost && (!exact_ || pc() == format::kFramesLeftOut)) return StackEnd::kBadReturn;
+      if (walked == limit) return StackEnd::kDepthLimit;
+      frames_.put(exact_ || rule.form() == Form::kSignal ? pc() : pc() - 1);
       const Outcome outcome = lost ? return_from_nowhere() : step(rule);
       if (outcome.done) return outcome.end;
       if (pc() == 0 && !exact_) return StackEnd::kRoot;
@@ -299,18 +302,19 @@ class Walk {
   StackMemory memory_;
   RuleCache& cache_;
   const uint32_t generation_;
-  uint64_t* const frames_;
-  const uint32_t max_frames_;
+  FrameList& frames_;
   JavaCodeMap* const java_;    // null: none
   const bool full_;            // evaluate every row in full
   bool exact_ = true;          // pc is the address of an instruction, not a return address
   bool rest_dropped_ = false;  // a packed step forgot registers that a full one would know
 };
 
-UnwindResult walk(const Registers& start, StackBounds own, RuleCache& cache, uint64_t* frames,
-                  uint32_t max_frames, JavaCodeMap* java, bool full) {
-  Walk walk(start, own, cache, frames, max_frames, java, full);
+UnwindResult walk(const Registers& start, StackBounds own, RuleCache& cache, FrameList& frames,
+                  JavaCodeMap* java, bool full) {
+  frames.clear();
+  Walk walk(start, own, cache, frames, java, full);
   walk.result_.end = walk.run();
+  walk.result_.depth = walk.result_.end == StackEnd::kDepthLimit ? frames.finish_cut() : frames.finish();
   return walk.result_;
 }
 
@@ -325,11 +329,11 @@ Registers registers_of(const ucontext_t& context) {
   return registers;
 }
 
-UnwindResult unwind(const Registers& start, StackBounds own_stack, RuleCache& cache, uint64_t* frames,
-                    uint32_t max_frames, JavaCodeMap* java) {
-  UnwindResult result = walk(start, own_stack, cache, frames, max_frames, java, /*full=*/false);
+UnwindResult unwind(const Registers& start, StackBounds own_stack, RuleCache& cache, FrameList& frames,
+                    JavaCodeMap* java) {
+  UnwindResult result = walk(start, own_stack, cache, frames, java, /*full=*/false);
   if (result.end != StackEnd::kCount) return result;
-  return walk(start, own_stack, cache, frames, max_frames, java, /*full=*/true);
+  return walk(start, own_stack, cache, frames, java, /*full=*/true);
 }
 
 }  // namespace varve::agent

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 
+#include "agent/signal/frame_list.h"
 #include "agent/signal/java_frames.h"
 #include "agent/signal/rule_cache.h"
 #include "agent/signal/stack_memory.h"
@@ -16,6 +17,10 @@
 #include "common/file_format.h"
 
 namespace varve::agent {
+
+/// Frames that are followed. A tick takes 8 ns for each, which is 3 % of an interval of 10 ms at the most; a
+/// recursion that is deeper has mostly no end, and 8 MB of stack.
+inline constexpr uint32_t kMostWalkedFrames = 32768;
 
 /// Registers of one frame, by DWARF number; value[16] is the pc.
 struct Registers {
@@ -31,7 +36,7 @@ struct Registers {
 Registers registers_of(const ucontext_t& context);
 
 struct UnwindResult {
-  uint32_t depth = 0;  // frames written
+  uint32_t depth = 0;  // of `frames`: what the list holds now
   format::StackEnd end = format::StackEnd::kNoUnwindInfo;
   bool used_frame_pointer = false;  // at least one caller was found by frame pointer
   uint32_t cache_hits = 0;
@@ -41,9 +46,9 @@ struct UnwindResult {
 /// Writes the frames from the leaf to the root. Each is an address inside the instruction that was executing:
 /// the interrupted IP (of the first frame, and after a signal frame), else return address - 1. The trampoline
 /// of a signal frame, which nobody called, is recorded by its own address. `own_stack` is the stack of this
-/// thread; other stacks are read by probed pages. A depth of `max_frames` with more to come ends with
-/// kDepthLimit. `java` is HotSpot's code, if there is any.
-UnwindResult unwind(const Registers& start, StackBounds own_stack, RuleCache& cache, uint64_t* frames,
-                    uint32_t max_frames, JavaCodeMap* java = nullptr);
+/// thread; other stacks are read by probed pages. kMostWalkedFrames with more to come end with kDepthLimit.
+/// `java` is HotSpot's code, if there is any.
+UnwindResult unwind(const Registers& start, StackBounds own_stack, RuleCache& cache, FrameList& frames,
+                    JavaCodeMap* java = nullptr);
 
 }  // namespace varve::agent

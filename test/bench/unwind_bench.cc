@@ -40,7 +40,8 @@ double measure(const ucontext_t& context, agent::StackBounds bounds, Before befo
   for (uint64_t& time : times) {
     before();
     const uint64_t begin = now_ns();
-    depth = agent::unwind(start, bounds, cache, frames, 1024).depth;
+    agent::FrameList list(frames, 1024);
+    depth = agent::unwind(start, bounds, cache, list).depth;
     time = now_ns() - begin;
   }
   std::sort(times, times + kRounds);

@@ -45,7 +45,19 @@ expect_match <("$VARVE" report quality none) 'no_cfi'
 
 record -q --stack-depth 100 -o deep $programs/odd_stacks deep_recursion 300
 holds "time of leaf on a deep stack" "$(rows hotspots deep 'own("leaf")') > 0.9 * $(truth leaf) - 20e6"
-expect_match <("$VARVE" report top-down deep) '\[Skipped frame\(s\): stack depth limit\]'
-expect_match <("$VARVE" report quality deep) 'depth'
+# Both ends: the leaf below the recursion, the recursion below main, one row between them, and no second tree.
+rows top-down deep "sorted({int(r['depth']) for r in rows if r['function'] in ('leaf', '[Skipped frame(s): deep recursion]')})" >depths
+expect_eq "depths of the middle and of leaf" "$(cat depths)" "[49, 99]"
+holds "time under main" "$(rows hotspots deep 'total("main")') > 0.95 * $(truth leaf) - 20e6"
+holds "whole deep stacks" "$(summary whole_stack_share deep) == 1"
+expect_match <("$VARVE" report quality deep) 'samples without the middle of their stack: .*--stack-depth'
+expect_match <("$VARVE" report quality --format json deep) '"deep_samples": *[1-9]'
 expect_eq "lost samples" "$(summary lost deep)" 0
 ledger deep
+
+# Deeper than stacks are followed: the inner half, below the reason.
+record -q --stack-depth 100 -o endless $programs/odd_stacks endless_recursion 300
+expect_match <("$VARVE" report top-down endless) '\[Skipped frame\(s\): stack depth limit\]'
+expect_match <("$VARVE" report quality endless) 'too deep to follow'
+expect_eq "lost samples of the endless" "$(summary lost endless)" 0
+ledger endless

@@ -56,6 +56,7 @@ __attribute__((noinline)) static uint64_t deep(uint64_t depth) {
   return depth ? deep(depth - 1) + (x & 1) : x;
 }
 __attribute__((noinline)) static void deep_recursion(void) { x += deep(20000); }
+__attribute__((noinline)) static void endless_recursion(void) { x += deep(60000); }
 
 int main(int argc, char** argv) {
   const char* kind = argc > 1 ? argv[1] : "";
@@ -68,7 +69,8 @@ int main(int argc, char** argv) {
                {"coroutine", coroutine},
                {"vdso", vdso},
                {"plt", plt},
-               {"deep_recursion", deep_recursion}};
+               {"deep_recursion", deep_recursion},
+               {"endless_recursion", endless_recursion}};
   uint64_t begin = thread_ns();
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i)
     if (!strcmp(kind, kinds[i].name)) kinds[i].run();

@@ -29,7 +29,8 @@ enum class Verdict {
 
 inline void our_stack(const ucontext_t& context, agent::StackBounds bounds, agent::RuleCache& cache,
                       Stack* stack, agent::UnwindResult* result) {
-  *result = agent::unwind(agent::registers_of(context), bounds, cache, stack->frames, kMaxFrames);
+  agent::FrameList frames(stack->frames, kMaxFrames);
+  *result = agent::unwind(agent::registers_of(context), bounds, cache, frames);
   stack->depth = result->depth;
   stack->whole = result->end == format::StackEnd::kRoot;
 }

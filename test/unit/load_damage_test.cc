@@ -315,3 +315,29 @@ Test(load_damage, the_same_frames_below_changing_roots) {
   cr_assert_leq(profile.paths.size(), 40 * bytes, "%zu paths", profile.paths.size());
   cr_assert_eq(sum_of_rows(profile), 2000, "what is left out is lost, and stands in a row");
 }
+
+Test(load_damage, frames_left_out_stand_between_two_others) {
+  constexpr uint64_t kOut = format::kFramesLeftOut;
+  const std::vector<std::pair<std::vector<uint64_t>, bool>> stacks = {
+      {{0x1100, kOut, 0x1200}, true},
+      {{0x1100, 0x1104, kOut, 0x1200, 0x1204}, true},
+      {{kOut}, false},
+      {{kOut, 0x1200}, false},
+      {{0x1100, kOut}, false},
+      {{0x1100, kOut, kOut, 0x1200}, false},
+      {{0x1100, kOut, 0x1108, kOut, 0x1200}, false},
+  };
+  for (const auto& [stack, valid] : stacks) {
+    ProfileBuilder builder;
+    size_t process = builder.add_process(100);
+    builder.add_thread(process, 100);
+    builder.add_module(process, {.path = "/bin/a", .start = 0x1000, .end = 0x2000, .build_id = {1, 2}});
+    builder.add_sample(process, 0, {0x1100, kOut, 0x1200});
+    builder.add_sample(process, 0, stack);  // after one with which it may share
+    builder.close_accounts();
+    auto profile = load_files(builder.files());
+    cr_assert(profile.has_value());
+    cr_expect_eq(profile->sample_count, valid ? 2 : 1);
+    cr_expect_eq(says(*profile, "frames left out"), !valid, "stack of %zu", stack.size());
+  }
+}

@@ -43,6 +43,8 @@ std::vector<uint64_t> stack_of(const load::Profile& profile, PathId path) {
   for (; path.index() != 0; path = profile.paths[path.index()].parent) {
     const auto& site = profile.sites[profile.paths[path.index()].site.index()];
     if (!site.special()) stack.push_back(site.vaddr.value);
+    if (site.special() && site.kind() == load::SpecialSite::kDeepRecursion)
+      stack.push_back(format::kFramesLeftOut);
   }
   return stack;
 }
@@ -52,6 +54,13 @@ uint64_t next_frame(std::mt19937_64& random) {
   uint64_t kind = random() % 16;
   if (kind == 0) return random();
   return 0x400000 + (kind < 12 ? random() % 8 : random() % 0x10000);
+}
+
+/// Every now and then a stack whose middle was left out, as the agent writes it.
+std::vector<uint64_t> maybe_deep(std::vector<uint64_t> stack, std::mt19937_64& random) {
+  if (stack.size() > 2 && random() % 4 == 0)
+    stack[1 + (random() % 2 ? stack.size() / 2 - 1 : random() % (stack.size() - 2))] = format::kFramesLeftOut;
+  return stack;
 }
 
 class Recording {
@@ -108,7 +117,7 @@ Test(load_writer, samples_of_the_agents_writer_read_back_equal) {
         stack.insert(stack.begin(), next_frame(random));
       auto end = format::StackEnd(random() % 5 ? 0 : random() % uint64_t(format::StackEnd::kCount));
       recording.sample(random() % 3 ? thread : random() % (thread + 1) / 2 * 2,
-                       {stack, time += random() % 1000, random() % 20'000'000, end});
+                       {maybe_deep(stack, random), time += random() % 1000, random() % 20'000'000, end});
     }
     if (thread % 2) recording.end_thread(thread);
   }

@@ -59,7 +59,8 @@ struct World {
 
   UnwindResult walk(uint64_t pc, uint32_t max_frames = 32) {
     registers.value[cfi::kReturnAddress] = pc;
-    return unwind(registers, bounds(), cache, frames, max_frames);
+    FrameList list(frames, max_frames);
+    return unwind(registers, bounds(), cache, list);
   }
 
   /// Walks twice, since the second walk takes its rules from the cache, and expects these frames after the
@@ -292,18 +293,61 @@ Test(unwind, leaf_without_cfi_in_its_prologue) {
   w.expect(leaf + 1, StackEnd::kRoot, {caller + 5});  // mov %rsp,%rbp
 }
 
-Test(unwind, depth_limit) {
+Test(unwind, deep_stacks_keep_both_ends) {
   World w;
   const uint64_t leaf = w.image->add({});
-  for (size_t i = 0; i < 20; ++i) w.stack[i] = leaf + 1;
-  w.stack[20] = w.root + 1;
-  UnwindResult result = w.walk(leaf, 10);
+  std::vector<uint64_t> all = {leaf};
+  for (size_t i = 0; i < 30; ++i) w.stack[i] = leaf + 1 + i, all.push_back(leaf + i);
+  w.stack[30] = w.root + 1;
+  all.push_back(w.root);
+  for (uint32_t most = format::kMinStackDepth; most <= 32; ++most) {
+    const UnwindResult result = w.walk(leaf, most);
+    cr_assert_eq(int(result.end), int(StackEnd::kRoot), "%u frames: ended by %d", most, int(result.end));
+    std::vector<uint64_t> expected = all;
+    if (most < all.size()) {
+      expected.assign(all.begin(), all.begin() + most / 2);
+      expected.push_back(format::kFramesLeftOut);
+      expected.insert(expected.end(), all.end() - (most - most / 2 - 1), all.end());
+    }
+    cr_assert(std::equal(expected.begin(), expected.end(), w.frames, w.frames + result.depth),
+              "of a stack of 32 frames, %u", most);
+  }
+}
+
+Test(unwind, stacks_without_end_keep_the_inner_one) {
+  World w;
+  constexpr size_t kWords = kMostWalkedFrames + 100;
+  std::vector<uint64_t> stack(kWords);
+  const uint64_t leaf = w.image->add({});
+  for (size_t i = 0; i < kWords; ++i) stack[i] = leaf + 1 + i % 40;
+  const auto low = reinterpret_cast<uint64_t>(stack.data());
+  w.registers.value[cfi::kRsp] = low;
+  w.registers.value[cfi::kReturnAddress] = leaf;
+  FrameList list(w.frames, 32);
+  UnwindResult result = unwind(w.registers, {low, low + kWords * 8}, w.cache, list);
   cr_assert_eq(int(result.end), int(StackEnd::kDepthLimit));
-  cr_assert_eq(result.depth, 10);
-  result = w.walk(leaf, 22);  // the root is the last frame that fits: whole
+  cr_assert_eq(result.depth, 16);
+  for (size_t i = 0; i < 16; ++i) cr_assert_eq(w.frames[i], leaf + (i == 0 ? 0 : i - 1));
+  // The root is the last frame that is followed.
+  stack[kMostWalkedFrames - 2] = w.root + 1;
+  result = unwind(w.registers, {low, low + kWords * 8}, w.cache, list);
   cr_assert_eq(int(result.end), int(StackEnd::kRoot));
-  cr_assert_eq(result.depth, 22);
-  cr_assert_eq(w.walk(leaf, 0).depth, 0);
+  cr_assert_eq(result.depth, 32);
+  cr_assert_eq(w.frames[16], format::kFramesLeftOut);
+  cr_assert_eq(w.frames[31], w.root);
+}
+
+Test(unwind, frames_of_the_agent_are_not_taken) {
+  World w;
+  const uint64_t own = w.image->add({}), leaf = w.image->add({});
+  for (size_t i = 0; i < 20; ++i) w.stack[i] = (i % 2 ? own : leaf) + 1;
+  w.stack[20] = w.root + 1;
+  w.registers.value[cfi::kReturnAddress] = own + 3;
+  FrameList list(w.frames, 5, {own, own + FrameImage::kFunctionBytes});
+  const UnwindResult result = unwind(w.registers, w.bounds(), w.cache, list);
+  cr_assert_eq(result.depth, 5);
+  const uint64_t expected[] = {leaf, leaf, format::kFramesLeftOut, leaf, w.root};
+  cr_assert(std::equal(expected, expected + 5, w.frames));
 }
 
 Test(unwind, no_unwind_info) {

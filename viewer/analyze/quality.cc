@@ -13,7 +13,11 @@ namespace {
 
 bool stands_for_missing_frames(const load::Site& site) {
   return site.special() && site.kind() >= load::SpecialSite::kTruncated &&
-         site.kind() < load::SpecialSite::kCount;
+         site.kind() < load::SpecialSite::kDeepRecursion;
+}
+
+bool stands_for_middle(const load::Site& site) {
+  return site.special() && site.kind() == load::SpecialSite::kDeepRecursion;
 }
 
 bool stands_for_no_code(const load::Site& site) { return site.special() && !stands_for_missing_frames(site); }
@@ -60,6 +64,18 @@ void count_stacks(const load::Profile& profile, const Selection& selection, Qual
                    [](const auto& a, const auto& b) { return a.metrics[kCpu] > b.metrics[kCpu]; });
 }
 
+/// Of the paths that the middle of a deep stack was left out of.
+uint64_t deep_samples(const load::Profile& profile, const Selection& selection) {
+  std::vector<bool> deep(profile.paths.size());
+  uint64_t samples = 0;
+  for (uint32_t i = 1; i < profile.paths.size(); ++i) {
+    const load::Path& path = profile.paths[i];
+    deep[i] = deep[path.parent.value] || stands_for_middle(profile.sites[path.site.index()]);
+    if (deep[i]) samples += selection.by_path.row(i)[kSamples];
+  }
+  return samples;
+}
+
 void count_modules(const load::Profile& profile, const symbol::SymbolTable& symbols,
                    const Selection& selection, Quality& quality) {
   std::vector<ModuleTime> all(profile.modules.size());
@@ -100,6 +116,7 @@ Quality quality(const load::Profile& profile, const symbol::SymbolTable& symbols
   const std::vector<uint64_t> seen_ns = unsampled_times(profile);
   Quality result;
   count_stacks(profile, selection, result);
+  result.deep_samples = deep_samples(profile, selection);
   count_modules(profile, symbols, selection, result);
   for (uint32_t i = 0; i < profile.threads.size(); ++i) {
     const load::Thread& thread = profile.threads[i];

@@ -44,6 +44,7 @@ ModuleId PathTree::anonymous_module(uint32_t process) {
 }
 
 SiteId PathTree::site(const CodeSite& code) {
+  if (code.module == CodeSite::kSpecial) return site(SpecialSite(code.vaddr));
   ModuleId module{code.module};
   if (code.module == CodeSite::kAnonymous) module = anonymous_module(code.process);
   return site(Site{module, {code.vaddr}});

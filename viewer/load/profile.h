@@ -27,7 +27,7 @@ enum class SpecialSite : uint32_t {
   kNotSampled,  // charged by the kernel, seen by no agent: static children, process teardown, killed threads
   kPaused,      // CPU time while recording was paused
   kLost,        // samples that could not be written
-  kTruncated,   // root side of a stack cut by --stack-depth
+  kTruncated,   // root side of a stack that is deeper than stacks are followed
   kNoUnwindInfo,  // root side of a stack that ended for the other reasons of format::StackEnd, one each
   kBadMemory,
   kNoProgress,
@@ -35,6 +35,7 @@ enum class SpecialSite : uint32_t {
   kBadReturn,
   kUnsupported,
   kNoRoom,
+  kDeepRecursion,  // middle of a stack deeper than --stack-depth, which has both ends
   kCount
 };
 

@@ -10,6 +10,12 @@ namespace varve::load {
 
 using format::RecordKind;
 
+namespace {
+
+constexpr char kMisplaced[] = "has a stack with frames left out that are not between two others";
+
+}  // namespace
+
 DecodedChunk SampleDecoder::decode(const SampleSource& from, const Chunk& chunk) {
   DecodedChunk out;
   out.decoder = decoder_;
@@ -95,6 +101,7 @@ void SampleDecoder::decode_frames(ByteView& record, DecodedSample& sample, Decod
   try {
     keep_frames(shared, sample, out);
     while (fresh > 0) fresh -= read_frames(record, fresh, sample.time_ns, out);
+    if (left_out_ != 0 && left_out_ + 1 == stack_.size()) throw ParseError(kMisplaced);
   } catch (const ParseError&) {
     out.frames.resize(first_frame);
     throw;
@@ -135,16 +142,25 @@ void SampleDecoder::keep_frames(size_t shared, DecodedSample& sample, DecodedChu
   size_t kept = shared;
   while (kept > 0 && until_[kept - 1] <= sample.time_ns) --kept;
   sample.shared = uint16_t(kept);
-  stack_.resize(shared);
+  cut_stack(shared);
   until_.resize(kept);
   if (kept == shared) return;
   count_repeats(shared - kept);
   std::vector<uint64_t> again(stack_.begin() + ptrdiff_t(kept), stack_.end());
-  stack_.resize(kept);
+  cut_stack(kept);
   for (uint64_t address : again) push_frame(address, sample.time_ns, out);
 }
 
+void SampleDecoder::cut_stack(size_t depth) {
+  stack_.resize(depth);
+  if (left_out_ >= depth) left_out_ = 0;
+}
+
 void SampleDecoder::push_frame(uint64_t address, uint64_t time_ns, DecodedChunk& out) {
+  if (address == format::kFramesLeftOut) {
+    if (left_out_ != 0 || stack_.empty()) throw ParseError(kMisplaced);
+    left_out_ = stack_.size();
+  }
   const CachedSite& found = site_at(address, time_ns, out);
   stack_.push_back(address);
   uint64_t until = window_of(found).until;
@@ -187,7 +203,9 @@ SampleDecoder::CachedSite SampleDecoder::look_up(uint64_t address, uint64_t time
   if (windows_.size() >= kMostWindows) forget_cached();
   auto hit = index_->find(address, time_ns);
   CodeSite site{address, CodeSite::kAnonymous, process_};
-  if (hit.mapping != MappingIndex::kNone) {
+  if (address == format::kFramesLeftOut) {
+    site = {uint64_t(SpecialSite::kDeepRecursion), CodeSite::kSpecial, 0};
+  } else if (hit.mapping != MappingIndex::kNone) {
     const Mapping& mapping = mappings_[hit.mapping];
     site = {address - mapping.bias, mapping.module.value, 0};
   }

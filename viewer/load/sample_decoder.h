@@ -21,9 +21,10 @@ namespace varve::load {
 /// An address in a module's own terms, before modules without a file have rows.
 struct CodeSite {
   uint64_t vaddr = 0;
-  uint32_t module = 0;   // row of Profile::modules; kAnonymous: code of no file
+  uint32_t module = 0;   // row of Profile::modules, kAnonymous (code of no file) or kSpecial
   uint32_t process = 0;  // whose anonymous module; 0 in a module with a file
   static constexpr uint32_t kAnonymous = UINT32_MAX;
+  static constexpr uint32_t kSpecial = UINT32_MAX - 1;  // `vaddr` is a SpecialSite
   constexpr bool operator==(const CodeSite&) const = default;
 };
 inline uint64_t hash_of(const CodeSite& site) {
@@ -91,7 +92,8 @@ class SampleDecoder {
   void decode_records(const Chunk& chunk, ByteView records, DecodedChunk& out);
   void decode_sample(ByteView record, DecodedChunk& out);
   void decode_frames(ByteView& record, DecodedSample& sample, DecodedChunk& out);
-  void clear_stack() { stack_.clear(), until_.clear(), predictor_.forget(); }
+  void clear_stack() { cut_stack(0), until_.clear(), predictor_.forget(); }
+  void cut_stack(size_t depth);
   void count_repeats(size_t frames);
   void keep_frames(size_t shared, DecodedSample& sample, DecodedChunk& out);
   uint64_t read_frames(ByteView& record, uint64_t most, uint64_t time_ns, DecodedChunk& out);
@@ -121,7 +123,8 @@ class SampleDecoder {
   std::vector<uint8_t> buffer_;
   std::vector<uint64_t> stack_;  // addresses of the last stack, from the root
   std::vector<uint64_t>
-      until_;  // beside it: when this frame or one nearer to the root begins to mean another module
+      until_;            // beside it: when this frame or one nearer to the root begins to mean another module
+  size_t left_out_ = 0;  // place of kFramesLeftOut in the stack, which is not the first; 0: none
   FramePredictor predictor_;
   uint64_t time_ns_ = 0;
   format::StackEnd last_end_ = format::StackEnd::kRoot;  // of the last sample

@@ -22,6 +22,7 @@ constexpr std::array<std::string_view, size_t(load::SpecialSite::kCount)> kNames
     "[Unknown frame(s): return address outside code]",
     "[Unknown frame(s): unsupported unwind rule]",
     "[Unknown frame(s): no room for the stack]",
+    "[Skipped frame(s): deep recursion]",
 };
 static_assert(!kNames.back().empty());
 

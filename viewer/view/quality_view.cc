@@ -27,7 +27,7 @@ struct Reason {
   const char* remedy;
 };
 constexpr Reason kReasons[] = {
-    {SpecialSite::kTruncated, "deeper than the stack limit", "record with a larger --stack-depth"},
+    {SpecialSite::kTruncated, "too deep to follow", "so many frames are mostly a recursion without end"},
     {SpecialSite::kNoUnwindInfo, "no unwind information",
      "compile with -fasynchronous-unwind-tables; generated code: with frame pointers"},
     {SpecialSite::kBadMemory, "stack memory not readable",
@@ -192,6 +192,11 @@ void add_facts(View& view, const load::Profile& profile, const analyze::Quality&
   };
   text("Whole stacks", fmt::format("{:.2f}%, {} of {} samples", 100 * quality.whole_share(),
                                    quality.whole_samples, quality.samples));
+  if (quality.deep_samples != 0) {
+    text("Deep stacks",
+         fmt::format("{} samples without the middle of their stack: record with a larger --stack-depth",
+                     quality.deep_samples));
+  }
   text("Named", fmt::format("{:.2f}% of the time in code is in functions with a name",
                             100 * (1 - share(unnamed, cpu))));
   text("Lost", fmt::format("{} samples", profile.lost_samples));
@@ -209,6 +214,7 @@ void add_facts(View& view, const load::Profile& profile, const analyze::Quality&
   }
   value("samples", Unit::kCount, quality.samples);
   value("whole_samples", Unit::kCount, quality.whole_samples);
+  value("deep_samples", Unit::kCount, quality.deep_samples);
   value("whole_stack_share", Unit::kShare, quality.whole_share());
   value("named_share", Unit::kShare, 1 - share(unnamed, cpu));
   value("lost", Unit::kCount, profile.lost_samples);
