@@ -12,9 +12,9 @@
 
 #include "viewer/command.h"
 #include "viewer/crash_report.h"
+#include "viewer/narrow_options.h"
 #include "viewer/open_profile.h"
 #include "viewer/output.h"
-#include "viewer/report_options.h"
 #include "viewer/tui/run.h"
 
 namespace varve {
@@ -69,13 +69,6 @@ void add(OptionTable& table, const Options& group) {
   table.options.insert(table.options.end(), group.begin(), group.end());
 }
 
-/// What may be changed while looking, and when starting.
-void add_report_options(OptionTable& table, ReportOptions& options) {
-  for (const Options& group :
-       {limit_options(options), filter_options(options.request), band_options(options.request)})
-    add(table, group);
-}
-
 OptionTable view_table(ViewCommand& command) {
   OptionTable table;
   table.command = "view";
@@ -89,7 +82,7 @@ OptionTable view_table(ViewCommand& command) {
   };
   table.choices = {screen_choices()};
   add(table, screen_options(command));
-  add_report_options(table, command.options);
+  add(table, narrow_options(command.options));
   add(table, symbol_options(command.options));
   return table;
 }
@@ -102,40 +95,6 @@ OptionTable describe_view() {
 int fail(std::string_view sentence) {
   complain("view", sentence);
   return kExitFailed;
-}
-
-/// Limits as given; a screen scrolls, so nothing is cut unless asked for.
-void apply_limits(ReportOptions& options) {
-  options.request.limit = options.limit.value_or(0);
-  options.request.min_share = options.min_share.value_or(0);
-}
-
-/// The options that the command line of the screen understands.
-tl::expected<void, std::string> read_options(const std::vector<std::string>& words, view::Request& request) {
-  ReportOptions options;
-  options.request = request;
-  options.limit = request.limit;
-  options.min_share = request.min_share;
-  OptionTable table;
-  table.command = "view";
-  add_report_options(table, options);
-  for (const Option& option : symbol_options(options))
-    if (option.section == "Frames") table.options.push_back(option);
-  const auto parsed = parse_options(table, words);
-  if (!parsed) return tl::unexpected(parsed.error());
-  apply_limits(options);
-  request = options.request;
-  return {};
-}
-
-std::vector<std::string> option_names() {
-  ReportOptions unread;
-  OptionTable table;
-  add_report_options(table, unread);
-  std::vector<std::string> names;
-  for (const Option& option : table.options)
-    names.push_back(option.names.substr(option.names.find("--") + 2));
-  return names;
 }
 
 struct Words {
@@ -184,7 +143,7 @@ int save_screen(const tui::Canvas& canvas, const ViewCommand& command) {
 tui::AppOptions app_options(const ViewCommand& command, const OpenProfile& open, std::string screen) {
   tui::AppOptions options;
   options.title = open.path.substr(open.path.find_last_of('/', open.path.size() - 2) + 1);
-  options.option_names = option_names();
+  options.option_names = narrow_option_names();
   options.screen = std::move(screen);
   options.mouse = command.mouse;
   if (!open.trouble.empty()) options.note = open.trouble;
@@ -211,7 +170,7 @@ int run_view(std::span<const std::string> arguments) {
   for (;;) {
     const auto open = open_profile(words->profile, command.options);
     if (!open) return terminal.reset(), fail(open.error());
-    tui::Workspace workspace(open->profile, open->symbols, command.options.request, read_options);
+    tui::Workspace workspace(open->profile, open->symbols, command.options.request, read_narrow_options);
     workspace.look.utf8 = output_charset() == render::Charset::kUtf8;
     workspace.look.color = scripted ? command.color == ColorChoice::kAlways : use_color(command.color);
     if (!scripted && !terminal) {
