@@ -69,7 +69,7 @@ size_t SummaryScreen::draw_levels(Pane& pane, size_t row, size_t most) const {
       target == levels_->facts.end() ? "" : std::string(std::get<std::string_view>(target->value));
   pane.put_name(row++, 0, fmt::format("Elapsed time by threads that ran or were ready; target {}", words),
                 pane.columns(), kHeading);
-  const size_t bar_at = 18, after = 20;
+  const size_t bar_at = 18, after = 22;
   const size_t bar_room = pane.columns() > bar_at + after ? pane.columns() - bar_at - after : 0;
   const render::TimeScale scale = render::common_scale(table);
   for (const uint32_t level : largest_levels(table, most - 1)) {

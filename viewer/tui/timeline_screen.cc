@@ -40,12 +40,10 @@ void TimelineScreen::refresh(size_t slices) {
   if (revision_ != workspace_.revision()) zooms_.clear();
   revision_ = workspace_.revision();
   slices_ = slices;
-  made_ = workspace_.make("timeline", [&](view::Request& request) {
-    request.slices = slices;
-    if (zooms_.empty()) return;
-    request.filter.from = {zooms_.back().begin};
-    request.filter.to = {zooms_.back().end};
-  });
+  const auto tune = [&](view::Request& request) { request.slices = slices; };
+  made_ = zooms_.empty()
+              ? workspace_.make("timeline", tune)
+              : workspace_.make_range("timeline", {zooms_.back().begin}, {zooms_.back().end}, tune);
   levels_.clear();
   threads_.clear();
   mark_.reset();

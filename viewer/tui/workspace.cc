@@ -54,9 +54,20 @@ std::string Workspace::crumbs() const {
   return text;
 }
 
-view::Made Workspace::make(std::string_view kind, const std::function<void(view::Request&)>& tune) const {
+view::Made Workspace::make(std::string_view kind, const std::function<void(view::Request&)>& tune) {
+  if (prepared_for_ != revision_) prepared_ = view::prepare(source_, request());
+  prepared_for_ = revision_;
   view::Request wanted = request();
   if (tune) tune(wanted);
+  return view::make(*view::find_kind(kind), source_, wanted, *prepared_);
+}
+
+view::Made Workspace::make_range(std::string_view kind, Nanos from, Nanos to,
+                                 const std::function<void(view::Request&)>& tune) const {
+  view::Request wanted = request();
+  tune(wanted);
+  wanted.filter.from = from;
+  wanted.filter.to = to;
   return view::make(*view::find_kind(kind), source_, wanted);
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <tl/expected.hpp>
 #include <vector>
@@ -40,8 +41,12 @@ class Workspace {
   /// Grows with each change of what is looked at; screens make their view again when it has.
   uint64_t revision() const { return revision_; }
 
-  /// A view of it all, by its name in the table of views. `tune` may change the request for this once.
-  view::Made make(std::string_view kind, const std::function<void(view::Request&)>& tune = {}) const;
+  /// A view of it all, by its name in the table of views. `tune` may change the request for this once, but
+  /// neither its filter nor its bands.
+  view::Made make(std::string_view kind, const std::function<void(view::Request&)>& tune = {});
+  /// The same of a part of the run, in ns since its start.
+  view::Made make_range(std::string_view kind, Nanos from, Nanos to,
+                        const std::function<void(view::Request&)>& tune) const;
 
   Units units = Units::kAll;
   Look look;
@@ -56,6 +61,8 @@ class Workspace {
   OptionReader reader_;
   std::vector<Step> steps_;
   uint64_t revision_ = 1;
+  std::optional<view::Prepared> prepared_;  // of `prepared_for_`
+  uint64_t prepared_for_ = 0;
 };
 
 }  // namespace varve::tui

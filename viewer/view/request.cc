@@ -40,11 +40,19 @@ const Kind* find_kind(std::string_view name) {
   return nullptr;
 }
 
+Prepared prepare(const Source& source, const Request& request) {
+  Prepared prepared{analyze::concurrency(source.profile, request.filter, request.bands), {}};
+  prepared.selection = analyze::select(source.profile, source.symbols, request.filter, prepared.concurrency);
+  return prepared;
+}
+
 Made make(const Kind& kind, const Source& source, const Request& request) {
-  const analyze::Concurrency concurrency =
-      analyze::concurrency(source.profile, request.filter, request.bands);
-  const Source observed{source.profile, source.symbols, &concurrency};
-  analyze::Selection selection = analyze::select(source.profile, source.symbols, request.filter, concurrency);
+  return make(kind, source, request, prepare(source, request));
+}
+
+Made make(const Kind& kind, const Source& source, const Request& request, Prepared prepared) {
+  const Source observed{source.profile, source.symbols, &prepared.concurrency};
+  analyze::Selection& selection = prepared.selection;
   const analyze::Ledger ledger = analyze::ledger(source.profile, selection);
   const bool nothing_left = selection.kept[analyze::kCpu] == 0 && selection.filtered_out[analyze::kCpu] != 0;
   Made made = kind.make(observed, request, std::move(selection));

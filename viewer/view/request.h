@@ -58,8 +58,16 @@ std::span<const Kind> kinds();
 size_t slices_for(size_t width);
 const Kind* find_kind(std::string_view name);
 
+/// What depends on the filter and the bands of a request, and not on the view.
+struct Prepared {
+  analyze::Concurrency concurrency;
+  analyze::Selection selection;
+};
+Prepared prepare(const Source& source, const Request& request);
+
 /// The view, with ledger, filter and the notes that every view has. The error is a sentence, such as a
-/// function that does not occur.
+/// function that does not occur. What is prepared is used up; a caller of several views gives copies.
+Made make(const Kind& kind, const Source& source, const Request& request, Prepared prepared);
 Made make(const Kind& kind, const Source& source, const Request& request);
 
 }  // namespace varve::view
