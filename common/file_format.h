@@ -28,6 +28,7 @@ inline constexpr uint32_t kNoThread = UINT32_MAX;
 /// Names of the files in a profile directory. Agent files are HOST-PID-IMAGE.agent.
 inline constexpr char kSessionFile[] = "session";
 inline constexpr char kSymbolsFile[] = "symbols";
+inline constexpr char kCodeFile[] = "code";
 inline constexpr char kObserverFile[] = "observer";
 inline constexpr char kAgentSuffix[] = ".agent";
 

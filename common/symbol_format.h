@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Rows of the symbols file, version 1: names, files and lines of every code address of a profile, so that its
-// directory can be read where no binary is. A FileHeader page, then sealed array chunks; chunks of one type
-// continue each other, and no row is cut in two. All integers are little endian. Not a reader and not a
-// writer: those are viewer/symbol/symbol_file. Context: any; nothing here allocates.
+// directory can be read where no binary is; and of the code file, which has code and its lines besides. A
+// FileHeader page, then sealed array chunks; chunks of one type continue each other, and no row is cut in
+// two. All integers are little endian. Not a reader and not a writer: those are viewer/symbol/symbol_file.
+// Context: any; nothing here allocates.
 #pragma once
 
 #include "common/file_format.h"
@@ -17,6 +18,7 @@ enum class SymbolChunk : uint32_t {
   kFunctions = fourcc("FUNC"),               // SymbolFunctionRow
   kSites = fourcc("SITE"),                   // SymbolSiteRow, those of module 0 first
   kFrames = fourcc("FRAM"),                  // SymbolFrameRow, those of site 0 first
+  kCode = fourcc("CODE"),                    // SymbolCodeRow, each before its bytes; by module and address
   kEnd = fourcc("SEND"),                     // empty: the file is whole
 };
 
@@ -69,5 +71,14 @@ struct SymbolFrameRow {
   uint32_t reserved;
 };
 static_assert(sizeof(SymbolFrameRow) == 16);
+
+/// Machine code as it is in the module's file, in the file "code" only. There a site holds for all addresses
+/// up to the next one of the same piece of code.
+struct SymbolCodeRow {
+  uint64_t vaddr;
+  uint32_t module;  // row
+  uint32_t size;    // of the bytes that follow; at least 1
+};
+static_assert(sizeof(SymbolCodeRow) == 16);
 
 }  // namespace varve::format

@@ -88,7 +88,8 @@ class Loader {
 void Loader::read_agent_files() {
   for (const std::string& name : source_.names()) {
     if (auto file = source_.open(name)) profile_.bytes += (*file)->size();
-    if (name == format::kSessionFile || name == format::kSymbolsFile || name == format::kObserverFile)
+    if (name == format::kSessionFile || name == format::kSymbolsFile || name == format::kCodeFile ||
+        name == format::kObserverFile)
       continue;
     if (auto agent = read_agent_file(source_, name, profile_.damages))
       agents_.push_back(std::move(*agent));

@@ -13,6 +13,7 @@
 
 #include "viewer/load/agent_file.h"
 #include "viewer/load/load.h"
+#include "viewer/symbol/code_collect.h"
 #include "viewer/symbol/resolver.h"
 #include "viewer/symbol/symbol_file.h"
 
@@ -83,6 +84,13 @@ tl::expected<void, std::string> store_symbols(const load::Profile& profile, bool
   return symbol::write_symbol_file(profile, table);
 }
 
+/// For annotation where no binary is. The error is a sentence.
+tl::expected<void, std::string> store_code(const load::Profile& profile) {
+  const symbol::CodeTable code = symbol::collect_code(profile, symbol::sites_by_time(profile));
+  if (code.pieces.empty()) return {};
+  return symbol::write_code_file(profile, code);
+}
+
 /// Why the child said nothing more.
 std::string crash_words(int status) {
   std::string how = "the lookup did not begin";
@@ -106,7 +114,9 @@ Finalized finalize(const std::string& directory, bool resolve, bool progress,
   static_cast<RunCounts&>(result) = counts_of(*profile);
   if (counted) counted(result);
   if (!resolve) return result;
-  if (auto stored = store_symbols(*profile, progress); !stored) result.trouble = stored.error();
+  auto stored = store_symbols(*profile, progress);
+  if (stored) stored = store_code(*profile);
+  if (!stored) result.trouble = stored.error();
   return result;
 }
 

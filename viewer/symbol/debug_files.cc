@@ -90,11 +90,12 @@ std::optional<ElfFile> by_debug_link(const ElfFile& file, const ResolveOptions& 
   return {};
 }
 
-/// The four functions of libdebuginfod that are used, loaded so that varve runs where it is not installed.
+/// The functions of libdebuginfod that are used, loaded so that varve runs where it is not installed.
 struct DebuginfodLibrary {
   decltype(&debuginfod_begin) begin = nullptr;
   decltype(&debuginfod_end) end = nullptr;
-  decltype(&debuginfod_find_debuginfo) find = nullptr;
+  decltype(&debuginfod_find_debuginfo) find_debug = nullptr;
+  decltype(&debuginfod_find_source) find_source = nullptr;
   decltype(&debuginfod_set_progressfn) set_progress = nullptr;
   decltype(&debuginfod_set_user_data) set_user_data = nullptr;
   decltype(&debuginfod_get_user_data) get_user_data = nullptr;
@@ -104,7 +105,7 @@ struct DebuginfodLibrary {
     return library;
   }
   explicit operator bool() const {
-    return begin && end && find && set_progress && set_user_data && get_user_data;
+    return begin && end && find_debug && find_source && set_progress && set_user_data && get_user_data;
   }
 
  private:
@@ -113,7 +114,8 @@ struct DebuginfodLibrary {
     if (!handle) return;
     load(handle, "debuginfod_begin", begin);
     load(handle, "debuginfod_end", end);
-    load(handle, "debuginfod_find_debuginfo", find);
+    load(handle, "debuginfod_find_debuginfo", find_debug);
+    load(handle, "debuginfod_find_source", find_source);
     load(handle, "debuginfod_set_progressfn", set_progress);
     load(handle, "debuginfod_set_user_data", set_user_data);
     load(handle, "debuginfod_get_user_data", get_user_data);
@@ -145,6 +147,21 @@ std::nullopt_t Debuginfod::give_up(const char* reason) {
 }
 
 std::optional<std::string> Debuginfod::find_debug_file(std::span<const uint8_t> build_id) {
+  return ask([&](debuginfod_client* client, char** path) {
+    return DebuginfodLibrary::get().find_debug(client, build_id.data(), int(build_id.size()), path);
+  });
+}
+
+std::optional<std::string> Debuginfod::find_source(std::span<const uint8_t> build_id,
+                                                   const std::string& file) {
+  return ask([&](debuginfod_client* client, char** path) {
+    return DebuginfodLibrary::get().find_source(client, build_id.data(), int(build_id.size()), file.c_str(),
+                                                path);
+  });
+}
+
+template <typename Find>
+std::optional<std::string> Debuginfod::ask(Find find) {
   const auto& library = DebuginfodLibrary::get();
   const char* servers = std::getenv("DEBUGINFOD_URLS");
   if (!library) return give_up("libdebuginfod is not installed");
@@ -156,7 +173,7 @@ std::optional<std::string> Debuginfod::find_debug_file(std::span<const uint8_t> 
   library.set_user_data(client.get(), &end);
   library.set_progress(client.get(), stop_after_deadline);
   char* path = nullptr;
-  int fd = library.find(client.get(), build_id.data(), int(build_id.size()), &path);
+  int fd = find(client.get(), &path);
   std::unique_ptr<char, void (*)(void*)> owned(path, std::free);
   if (fd < 0) return Clock::now() > end ? give_up("debuginfod took too long") : std::nullopt;
   ::close(fd);

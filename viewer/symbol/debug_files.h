@@ -22,11 +22,15 @@ class Debuginfod {
   explicit Debuginfod(std::chrono::seconds budget) : budget_(budget) {}
   /// Path of the downloaded debug file; nothing if there is none or the time is up.
   std::optional<std::string> find_debug_file(std::span<const uint8_t> build_id);
+  /// The same for a source file by its recorded path.
+  std::optional<std::string> find_source(std::span<const uint8_t> build_id, const std::string& file);
   /// Why it found nothing, if there is a reason that the user can mend; else empty.
   std::string reason() const;
 
  private:
   using Clock = std::chrono::steady_clock;
+  template <typename Find>
+  std::optional<std::string> ask(Find find);
   Clock::time_point deadline();
   std::nullopt_t give_up(const char* reason);
 

@@ -7,10 +7,30 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
+#include <string_view>
 
 namespace varve::symbol {
 namespace {
+
+/// The length of a vector instruction, by its prefix, ModRM and SIB; 0 for others and for one cut off. The
+/// library knows but a part of AVX-512: without the length what follows would decode as nonsense.
+size_t vector_length(std::span<const uint8_t> bytes) {
+  const uint8_t first = bytes[0];
+  const size_t prefix = first == 0x62 ? 4 : first == 0xc4 ? 3 : first == 0xc5 ? 2 : 0;
+  if (prefix == 0 || bytes.size() < prefix + 2) return 0;
+  const unsigned map = prefix == 2 ? 1 : bytes[1] & (prefix == 4 ? 0x07 : 0x1f);
+  const uint8_t opcode = bytes[prefix], modrm = bytes[prefix + 1];
+  constexpr std::string_view kWithImmediate = "\x70\x71\x72\x73\xc2\xc4\xc5\xc6";  // of map 1
+  const bool immediate =
+      map == 3 || (map == 1 && kWithImmediate.find(char(opcode)) != std::string_view::npos);
+  const unsigned mode = modrm >> 6, base = modrm & 7;
+  const bool sib = mode != 3 && base == 4;
+  if (sib && bytes.size() < prefix + 3) return 0;
+  const bool no_base = mode == 0 && (base == 5 || (sib && (bytes[prefix + 2] & 7) == 5));
+  const size_t displacement = mode == 1 ? 1 : mode == 2 || no_base ? 4 : 0;
+  const size_t length = prefix + 2 + sib + displacement + immediate;
+  return length <= bytes.size() ? length : 0;
+}
 
 class Decoder {
  public:
@@ -33,17 +53,18 @@ class Decoder {
     size_t left = bytes.size();
     uint64_t behind = address;
     const bool known = row_ != nullptr && cs_disasm_iter(handle_, &at, &left, &behind, row_);
-    Instruction result = known ? decoded() : undecodable(bytes[0], address);
+    Instruction result = known ? decoded() : undecodable(bytes, address);
     bytes = bytes.subspan(result.size);
     return result;
   }
 
  private:
-  static Instruction undecodable(uint8_t byte, uint64_t address) {
+  static Instruction undecodable(std::span<const uint8_t> bytes, uint64_t address) {
     Instruction result;
     result.address = address;
+    result.size = uint8_t(std::max<size_t>(vector_length(bytes), 1));
     result.mnemonic = ".byte";
-    result.operands = fmt::format("0x{:02x}", byte);
+    result.operands = fmt::format("0x{:02x}", fmt::join(bytes.first(result.size), ", 0x"));
     return result;
   }
 

@@ -10,17 +10,13 @@
 
 #include "viewer/symbol/demangle.h"
 #include "viewer/symbol/elf_symbols.h"
+#include "viewer/symbol/module_code.h"
 #include "viewer/symbol/module_file.h"
 #include "viewer/symbol/plt_names.h"
 #include "viewer/symbol/source_lines.h"
-#include "viewer/symbol/unwind_ranges.h"
 
 namespace varve::symbol {
 namespace {
-
-void append(std::vector<CodeSymbol>& all, std::vector<CodeSymbol> more) {
-  all.insert(all.end(), more.begin(), more.end());
-}
 
 /// "foo.constprop.0" -> "foo": an instance of a function goes by the function's name.
 std::string without_clone_suffix(std::string_view name) {
@@ -37,7 +33,8 @@ class Namer {
         files_(open_module(module, options, server)) {
     for (const auto* file : {&files_.main, &files_.debug})
       if (*file) name_bytes_left_ += 64 * (*file)->bytes();
-    read_code_map();
+    code_ = code_map(files_);
+    if (const ElfFile* layout = files_.layout()) plt_.emplace(*layout);
   }
 
   ModuleNames name(std::span<const uint64_t> vaddrs) {
@@ -63,18 +60,6 @@ class Namer {
   }
 
  private:
-  void read_code_map() {
-    const ElfFile* layout = files_.layout();
-    if (!layout) return;
-    std::vector<CodeSymbol> symbols;
-    if (const ElfFile* table = files_.with_symtab()) append(symbols, read_symbols(*table, SHT_SYMTAB));
-    if (files_.mini) append(symbols, read_symbols(*files_.mini, SHT_SYMTAB));
-    append(symbols, read_symbols(*layout, SHT_DYNSYM));
-    code_.add(ranges_of_symbols(std::move(symbols), *layout));
-    code_.add(unwind_ranges(*layout));
-    plt_.emplace(*layout);
-  }
-
   void add_frame(const SourceLines& lines, const SourceFrame& frame, bool outermost, uint64_t vaddr) {
     uint32_t function =
         frame.function == kNoFunction ? code_function(vaddr) : source_function(lines, frame.function);
@@ -160,7 +145,8 @@ class Namer {
     function.identity = known->first;
     function.linkage = stub.name;
     std::string_view target = stub.name;
-    if (target.ends_with("@plt")) target.remove_suffix(4);
+    for (const std::string_view suffix : {"@plt", "@got"})
+      if (target.ends_with(suffix)) target.remove_suffix(suffix.size());
     Demangled names = demangle(target);
     std::string_view suffix = std::string_view(stub.name).substr(target.size());
     function.name = names.full + std::string(suffix);

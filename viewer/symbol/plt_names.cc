@@ -83,8 +83,13 @@ std::string PltNames::target(const Section& section, uint64_t start, uint64_t si
 
 std::optional<PltStub> PltNames::find(Address vaddr) {
   const Section* section = file_.code_at(vaddr);
-  if (!section || !is_plt(*section)) return {};
+  if (section && !is_plt(*section)) return {};
   read_relocations();
+  if (!section) {
+    auto slot = slots_.find(vaddr.value);
+    if (slot == slots_.end()) return {};
+    return PltStub{vaddr.value, sizeof(uint64_t), slot->second + "@got"};
+  }
   uint64_t size = stub_bytes(*section, file_.contents(*section));
   uint64_t start = vaddr.value - (vaddr.value - section->vaddr) % size;
   std::string name = target(*section, start, size);

@@ -14,13 +14,14 @@ namespace varve::symbol {
 struct PltStub {
   uint64_t start = 0;
   uint64_t size = 0;
-  std::string name;  // "memcpy@plt"; ".plt" for the header that calls the dynamic linker
+  std::string name;  // "memcpy@plt"; ".plt" for the header that calls the dynamic linker; "memcpy@got"
 };
 
 class PltNames {
  public:
   explicit PltNames(const ElfFile& file) : file_(file) {}
-  /// The stub that holds the address; nothing outside PLT sections.
+  /// The stub that holds the address, or the slot of the global offset table through which calls go without
+  /// a stub; nothing elsewhere.
   std::optional<PltStub> find(Address vaddr);
 
  private:

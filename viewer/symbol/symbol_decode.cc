@@ -35,6 +35,7 @@ class Decoded {
   std::vector<format::SymbolFunctionRow> functions;
   std::vector<format::SymbolSiteRow> sites;
   std::vector<format::SymbolFrameRow> frames;
+  std::vector<std::pair<format::SymbolCodeRow, std::span<const uint8_t>>> code;
   std::vector<uint64_t> first_frame;  // of each site, and the end
   std::vector<uint64_t> first_site;   // of each module, and the end
 
@@ -71,6 +72,8 @@ class Decoded {
         return read_rows(content, sites);
       case format::SymbolChunk::kFrames:
         return read_rows(content, frames);
+      case format::SymbolChunk::kCode:
+        return read_code(content);
       case format::SymbolChunk::kEnd:
         whole_ = true;
         return;
@@ -82,6 +85,13 @@ class Decoded {
     while (!content.empty()) {
       auto text = content.take(size_t(content.read_varint())).rest();
       strings.emplace_back(reinterpret_cast<const char*>(text.data()), text.size());
+    }
+  }
+
+  void read_code(ByteView content) {
+    while (!content.empty()) {
+      const auto row = content.read<format::SymbolCodeRow>();
+      code.emplace_back(row, content.take(row.size).rest());
     }
   }
 
@@ -127,6 +137,20 @@ class Decoded {
                              sites.begin() + ptrdiff_t(first_site[m + 1]),
                              [](auto& a, auto& b) { return a.vaddr < b.vaddr; }),
               "has sites out of order");
+    check_code();
+  }
+
+  void check_code() const {
+    for (size_t i = 0; i < code.size(); ++i) {
+      const format::SymbolCodeRow& row = code[i].first;
+      require(row.module < modules.size() && row.size > 0 && row.vaddr <= UINT64_MAX - row.size,
+              "has code at no address");
+      if (i == 0) continue;
+      const format::SymbolCodeRow& before = code[i - 1].first;
+      require(
+          before.module == row.module ? before.vaddr + before.size <= row.vaddr : before.module < row.module,
+          "has code out of order");
+    }
   }
 };
 
@@ -152,14 +176,29 @@ ModuleKey key_of(const load::Profile& profile, const load::Module& module) {
 
 class Joiner {
  public:
-  Joiner(const Decoded& file, const load::Profile& profile) : file_(file), profile_(profile) {}
-
-  PartialSymbols run() {
+  Joiner(const Decoded& file, const load::Profile& profile) : file_(file), profile_(profile) {
     match_modules();
+  }
+
+  PartialSymbols run(std::span<const load::Site> sites) {
     for (std::string_view text : file_.strings) strings_.push_back(out_.table.strings.intern(text));
     for (const auto& row : file_.functions) add_function(row);
-    add_sites();
+    add_sites(sites);
     return std::move(out_);
+  }
+
+  CodeTable code() {
+    CodeTable result;
+    for (const auto& [row, bytes] : file_.code)
+      if (const ModuleId module = module_of_row_[row.module]; module.valid())
+        result.pieces.push_back({module, row.vaddr, {bytes.begin(), bytes.end()}});
+    for (size_t m = 0; m < file_.modules.size(); ++m)
+      for (uint64_t i = file_.first_site[m]; module_of_row_[m].valid() && i < file_.first_site[m + 1]; ++i)
+        result.places.push_back({module_of_row_[m], {file_.sites[i].vaddr}});
+    std::ranges::sort(result.pieces, {}, [](const CodePiece& p) { return std::pair(p.module, p.low); });
+    std::ranges::sort(result.places);
+    result.names = run(result.places).table;
+    return result;
   }
 
  private:
@@ -197,14 +236,14 @@ class Joiner {
     out_.table.functions.push_back(function);
   }
 
-  void add_sites() {
+  void add_sites(std::span<const load::Site> sites) {
     SymbolTable& table = out_.table;
-    out_.missing.resize(profile_.sites.size());
+    out_.missing.resize(sites.size());
     table.frame_rows.reserve(file_.frames.size());
-    table.site_first.reserve(profile_.sites.size() + 1);
+    table.site_first.reserve(sites.size() + 1);
     table.site_first.push_back(0);
-    for (size_t i = 0; i < profile_.sites.size(); ++i) {
-      size_t site = find(profile_.sites[i]);
+    for (size_t i = 0; i < sites.size(); ++i) {
+      size_t site = find(sites[i]);
       out_.missing[i] = site == SIZE_MAX;
       if (site != SIZE_MAX) add_frames(file_.first_frame[site], file_.first_frame[site + 1]);
       table.site_first.push_back(uint32_t(table.frame_rows.size()));
@@ -244,7 +283,17 @@ tl::expected<PartialSymbols, std::string> decode_symbols(std::span<const uint8_t
                                                          const SessionId& session) {
   try {
     Decoded file(bytes, session);
-    return Joiner(file, profile).run();
+    return Joiner(file, profile).run(profile.sites);
+  } catch (const ParseError& error) {
+    return tl::unexpected<std::string>(error.what());
+  }
+}
+
+tl::expected<CodeTable, std::string> decode_code(std::span<const uint8_t> bytes, const load::Profile& profile,
+                                                 const SessionId& session) {
+  try {
+    Decoded file(bytes, session);
+    return Joiner(file, profile).code();
   } catch (const ParseError& error) {
     return tl::unexpected<std::string>(error.what());
   }

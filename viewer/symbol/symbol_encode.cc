@@ -111,7 +111,7 @@ class Encoder {
  public:
   Encoder(const load::Profile& profile, const SymbolTable& table) : profile_(profile), table_(table) {}
 
-  std::vector<uint8_t> run(const SessionId& session) {
+  std::vector<uint8_t> run(const SessionId& session, std::span<const CodePiece> code) {
     add_modules();
     add_functions();
     add_sites();
@@ -121,6 +121,7 @@ class Encoder {
     out.rows(format::SymbolChunk::kFunctions, functions_);
     out.rows(format::SymbolChunk::kSites, sites_);
     out.rows(format::SymbolChunk::kFrames, frames_);
+    write_code(out, code);
     out.chunk(format::SymbolChunk::kEnd, {});
     return out.take();
   }
@@ -204,6 +205,21 @@ class Encoder {
     return true;
   }
 
+  /// Each has a site at its begin, so its module has a row.
+  void write_code(Output& out, std::span<const CodePiece> code) const {
+    std::vector<uint8_t> chunk;
+    for (const CodePiece& piece : code) {
+      const format::SymbolCodeRow row{piece.low, row_of_module_[piece.module.index()],
+                                      uint32_t(piece.bytes.size())};
+      const auto* head = reinterpret_cast<const uint8_t*>(&row);
+      chunk.insert(chunk.end(), head, head + sizeof row);
+      chunk.insert(chunk.end(), piece.bytes.begin(), piece.bytes.end());
+      if (chunk.size() < kChunkTarget && &piece != &code.back()) continue;
+      out.chunk(format::SymbolChunk::kCode, chunk);
+      chunk.clear();
+    }
+  }
+
   uint32_t text(StringId id) { return strings_.put(table_.strings.text(id)); }
 
   const load::Profile& profile_;
@@ -222,7 +238,16 @@ class Encoder {
 
 std::vector<uint8_t> encode_symbols(const load::Profile& profile, const SymbolTable& table,
                                     const SessionId& session) {
-  return Encoder(profile, table).run(session);
+  return Encoder(profile, table).run(session, {});
+}
+
+std::vector<uint8_t> encode_code(const load::Profile& profile, const CodeTable& code,
+                                 const SessionId& session) {
+  load::Profile places;
+  places.modules = profile.modules;
+  places.processes = profile.processes;
+  places.sites = code.places;
+  return Encoder(places, code.names).run(session, code.pieces);
 }
 
 }  // namespace varve::symbol

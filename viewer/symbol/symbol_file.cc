@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where the symbols file is, and how it is replaced: written beside itself under a name of its own, then
-// renamed. Context: viewer.
+// Where the symbols file and the code file are, and how they are replaced: written beside itself under a name
+// of its own, then renamed. Context: viewer.
 #include "viewer/symbol/symbol_file.h"
 
 #include <fcntl.h>
@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include "common/file_format.h"
 #include "viewer/symbol/elf_file.h"
@@ -56,16 +57,11 @@ bool write_all(int fd, std::span<const uint8_t> bytes) {
   return true;
 }
 
-}  // namespace
-
-tl::expected<void, std::string> write_symbol_file(const load::Profile& profile, const SymbolTable& table) {
-  std::string directory = directory_of(profile);
-  std::string path = directory + "/" + format::kSymbolsFile;
+tl::expected<void, std::string> write_file(const std::string& path, std::span<const uint8_t> bytes) {
   std::string temporary = path + ".XXXXXX";
   auto failure = [&] {
     return tl::unexpected<std::string>(fmt::format("{} cannot be written: {}", path, std::strerror(errno)));
   };
-  std::vector<uint8_t> bytes = encode_symbols(profile, table, session_of(directory));
   Descriptor file{::mkostemp(temporary.data(), O_CLOEXEC)};
   if (file.fd < 0) return failure();
   if (write_all(file.fd, bytes) && ::rename(temporary.c_str(), path.c_str()) == 0) return {};
@@ -74,31 +70,67 @@ tl::expected<void, std::string> write_symbol_file(const load::Profile& profile, 
   return error;
 }
 
-tl::expected<PartialSymbols, std::string> read_symbol_file(const load::Profile& profile) {
-  std::string directory = directory_of(profile);
-  std::string path = directory + "/" + format::kSymbolsFile;
+/// Nothing if there is no such file. The error is a clause without a subject.
+tl::expected<std::optional<std::vector<uint8_t>>, std::string> read_file(const std::string& path) {
   Descriptor file{open_regular_file(path, true)};
-  if (file.fd < 0 && errno == ENOENT) {
-    PartialSymbols none;
-    none.missing.assign(profile.sites.size(), true);
-    none.table.site_first.assign(profile.sites.size() + 1, 0);
-    return none;
-  }
-  auto failure = [&](std::string_view why) {
-    return tl::unexpected<std::string>(fmt::format("{} {}, so names are looked up anew", path, why));
-  };
+  if (file.fd < 0 && errno == ENOENT) return std::nullopt;
   struct stat info {};
   if (file.fd < 0 || ::fstat(file.fd, &info) != 0)
-    return failure(fmt::format("cannot be opened: {}", std::strerror(errno)));
+    return tl::unexpected(fmt::format("cannot be opened: {}", std::strerror(errno)));
   std::vector<uint8_t> bytes(size_t(info.st_size));
   size_t have = 0;
   for (ssize_t got;
        have < bytes.size() && (got = ::read(file.fd, bytes.data() + have, bytes.size() - have)) > 0;)
     have += size_t(got);
   bytes.resize(have);
-  auto symbols = decode_symbols(bytes, profile, session_of(directory));
+  return bytes;
+}
+
+}  // namespace
+
+tl::expected<void, std::string> write_symbol_file(const load::Profile& profile, const SymbolTable& table) {
+  const std::string directory = directory_of(profile);
+  return write_file(directory + "/" + format::kSymbolsFile,
+                    encode_symbols(profile, table, session_of(directory)));
+}
+
+tl::expected<PartialSymbols, std::string> read_symbol_file(const load::Profile& profile) {
+  const std::string directory = directory_of(profile);
+  const std::string path = directory + "/" + format::kSymbolsFile;
+  auto failure = [&](std::string_view why) {
+    return tl::unexpected<std::string>(fmt::format("{} {}, so names are looked up anew", path, why));
+  };
+  const auto bytes = read_file(path);
+  if (!bytes) return failure(bytes.error());
+  if (!*bytes) {
+    PartialSymbols none;
+    none.missing.assign(profile.sites.size(), true);
+    none.table.site_first.assign(profile.sites.size() + 1, 0);
+    return none;
+  }
+  auto symbols = decode_symbols(**bytes, profile, session_of(directory));
   if (!symbols) return failure(symbols.error());
   return symbols;
+}
+
+tl::expected<void, std::string> write_code_file(const load::Profile& profile, const CodeTable& code) {
+  const std::string directory = directory_of(profile);
+  return write_file(directory + "/" + format::kCodeFile, encode_code(profile, code, session_of(directory)));
+}
+
+tl::expected<CodeTable, std::string> read_code_file(const load::Profile& profile) {
+  const std::string directory = directory_of(profile);
+  const std::string path = directory + "/" + format::kCodeFile;
+  auto failure = [&](std::string_view why) {
+    return tl::unexpected<std::string>(
+        fmt::format("{} {}, so code is read from the program files", path, why));
+  };
+  const auto bytes = read_file(path);
+  if (!bytes) return failure(bytes.error());
+  if (!*bytes) return CodeTable();
+  auto code = decode_code(**bytes, profile, session_of(directory));
+  if (!code) return failure(code.error());
+  return code;
 }
 
 }  // namespace varve::symbol

@@ -2,7 +2,7 @@
 // The symbols file of a profile: written once after a run, read by every report. What it holds is a
 // SymbolTable keyed by modules and addresses rather than by the rows of a Profile, so it outlives changes in
 // how a profile is loaded. The file is untrusted: every number in it is checked, and memory is bounded by its
-// size. Context: viewer.
+// size. The code file is of the same format, and so is read and written here too. Context: viewer.
 #pragma once
 
 #include <array>
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "viewer/load/profile.h"
+#include "viewer/symbol/code_table.h"
 #include "viewer/symbol/symbol_table.h"
 
 namespace varve::symbol {
@@ -40,5 +41,13 @@ tl::expected<void, std::string> write_symbol_file(const load::Profile& profile, 
 
 /// Reads it. A file that is not there: no error, everything is missing. The error is a sentence.
 tl::expected<PartialSymbols, std::string> read_symbol_file(const load::Profile& profile);
+
+/// The same of profile.directory/code. Without a file the table is empty.
+std::vector<uint8_t> encode_code(const load::Profile& profile, const CodeTable& code,
+                                 const SessionId& session);
+tl::expected<CodeTable, std::string> decode_code(std::span<const uint8_t> bytes, const load::Profile& profile,
+                                                 const SessionId& session);
+tl::expected<void, std::string> write_code_file(const load::Profile& profile, const CodeTable& code);
+tl::expected<CodeTable, std::string> read_code_file(const load::Profile& profile);
 
 }  // namespace varve::symbol

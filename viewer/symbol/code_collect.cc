@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+// Extents first, of all modules, so that the hottest win; then their instructions, whose addresses and
+// targets are resolved as if they were the sites of a profile; of equal neighbours the first is kept.
+// Context: viewer.
+#include "viewer/symbol/code_collect.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "viewer/symbol/disassemble.h"
+#include "viewer/symbol/module_code.h"
+#include "viewer/symbol/resolver.h"
+#include "viewer/symbol/symbol_file.h"
+
+namespace varve::symbol {
+namespace {
+
+/// A piece, and the place of the first site in it among those wanted.
+struct Candidate {
+  CodePiece piece;
+  size_t rank;
+};
+
+void add_extents(std::vector<Candidate>& found, const load::Profile& profile, ModuleId module,
+                 const std::vector<std::pair<uint64_t, size_t>>& vaddrs, const ResolveOptions& options,
+                 const CodeLimits& limits) {
+  ModuleCode code(profile.modules[module.index()], options);
+  std::map<uint64_t, size_t> by_low;  // -> found
+  for (const auto& [vaddr, rank] : vaddrs) {
+    const auto extent = code.around({vaddr});
+    if (!extent) continue;
+    const auto [at, fresh] = by_low.try_emplace(extent->low, found.size());
+    if (!fresh) {
+      found[at->second].rank = std::min(found[at->second].rank, rank);
+      continue;
+    }
+    const auto bytes = extent->bytes.first(std::min<size_t>(extent->bytes.size(), limits.function));
+    found.push_back({{module, extent->low, {bytes.begin(), bytes.end()}}, rank});
+  }
+}
+
+std::vector<CodePiece> choose(std::vector<Candidate> found, uint64_t room) {
+  std::ranges::sort(found, {}, &Candidate::rank);
+  std::vector<CodePiece> pieces;
+  for (Candidate& each : found) {
+    if (each.piece.bytes.size() > room) continue;
+    room -= each.piece.bytes.size();
+    pieces.push_back(std::move(each.piece));
+  }
+  std::ranges::sort(pieces, {}, [](const CodePiece& p) { return std::pair(p.module, p.low); });
+  return pieces;
+}
+
+/// The address of every instruction, and of what jumps and calls lead to.
+std::vector<load::Site> places_of(const std::vector<CodePiece>& pieces) {
+  std::vector<load::Site> places;
+  for (const CodePiece& piece : pieces) {
+    for (const Instruction& row : disassemble(piece.bytes, piece.low, Syntax::kAtt)) {
+      places.push_back({piece.module, {row.address}});
+      const uint64_t target = row.target != 0 ? row.target : row.is_call || row.is_jump ? row.pointer : 0;
+      if (target != 0 && !piece.contains(target)) places.push_back({piece.module, {target}});
+    }
+  }
+  std::ranges::sort(places);
+  places.erase(std::ranges::unique(places).begin(), places.end());
+  return places;
+}
+
+bool same(std::span<const Frame> a, std::span<const Frame> b) {
+  return std::ranges::equal(a, b, [](const Frame& x, const Frame& y) {
+    return x.function == y.function && x.file == y.file && x.line == y.line;
+  });
+}
+
+/// Drops places that say the same as the one before them in their piece.
+void thin_out(CodeTable& code) {
+  SymbolTable& names = code.names;
+  std::vector<load::Site> kept;
+  std::vector<Frame> rows;
+  std::vector<uint32_t> first{0};
+  std::span<const Frame> last;
+  const CodePiece* in = nullptr;
+  for (uint32_t i = 0; i < code.places.size(); ++i) {
+    const load::Site& place = code.places[i];
+    const CodePiece* piece = in && in->module == place.module && in->contains(place.vaddr.value)
+                                 ? in
+                                 : code.piece_at(place.module, place.vaddr.value);
+    const auto frames = names.frames({i});
+    if (piece && piece == in && same(frames, last)) continue;
+    kept.push_back(place);
+    rows.insert(rows.end(), frames.begin(), frames.end());
+    first.push_back(uint32_t(rows.size()));
+    in = piece;
+    last = frames;
+  }
+  code.places = std::move(kept);
+  names.frame_rows = std::move(rows);
+  names.site_first = std::move(first);
+}
+
+}  // namespace
+
+CodeTable collect_code(const load::Profile& profile, std::span<const SiteId> wanted,
+                       const ResolveOptions& options, const CodeLimits& limits) {
+  std::map<ModuleId, std::vector<std::pair<uint64_t, size_t>>> by_module;
+  for (size_t rank = 0; rank < wanted.size(); ++rank) {
+    const load::Site& site = profile.sites[wanted[rank].index()];
+    if (site.special() || site.module.index() >= profile.modules.size()) continue;
+    if (!profile.modules[site.module.index()].anonymous)
+      by_module[site.module].emplace_back(site.vaddr.value, rank);
+  }
+  std::vector<Candidate> found;
+  for (const auto& [module, vaddrs] : by_module) add_extents(found, profile, module, vaddrs, options, limits);
+
+  CodeTable code;
+  code.pieces = choose(std::move(found), limits.total);
+  load::Profile places;
+  places.modules = profile.modules;
+  places.mappings = profile.mappings;
+  places.sites = places_of(code.pieces);
+  code.names = resolve(places, options);
+  code.places = std::move(places.sites);
+  thin_out(code);
+  return code;
+}
+
+std::vector<SiteId> sites_by_time(const load::Profile& profile) {
+  std::vector<uint64_t> by_path(profile.paths.size());
+  for (size_t i = 0; i < profile.samples.size(); ++i)
+    by_path[profile.samples.path[i].index()] += profile.samples.weight_ns[i];
+  struct Time {
+    uint64_t self = 0, below = 0;
+  };
+  std::vector<Time> by_site(profile.sites.size());
+  for (size_t i = 1; i < by_path.size(); ++i) by_site[profile.paths[i].site.index()].self += by_path[i];
+  for (size_t i = by_path.size(); i-- > 1;) {
+    by_site[profile.paths[i].site.index()].below += by_path[i];
+    by_path[profile.paths[i].parent.index()] += by_path[i];
+  }
+  std::vector<SiteId> sites(profile.sites.size());
+  for (uint32_t i = 0; i < sites.size(); ++i) sites[i] = {i};
+  std::ranges::stable_sort(sites, std::greater(), [&](SiteId site) {
+    const Time& time = by_site[site.index()];
+    return std::pair(time.self, time.below);
+  });
+  return sites;
+}
+
+CodeTable code_for(const load::Profile& profile, std::span<const SiteId> wanted,
+                   const ResolveOptions& options, std::string* trouble) {
+  auto stored = read_code_file(profile);
+  if (!stored && trouble) *trouble = stored.error();
+  const auto covered = [&](SiteId id) {
+    const load::Site& site = profile.sites[id.index()];
+    const bool has_code = !site.special() && !profile.modules[site.module.index()].anonymous;
+    return !has_code || stored->piece_at(site.module, site.vaddr.value) != nullptr;
+  };
+  if (stored && std::ranges::all_of(wanted, covered)) return std::move(*stored);
+  CodeTable fresh = collect_code(profile, wanted, options);
+  const auto found = [&](const CodeTable& code) {
+    return std::ranges::count_if(wanted, [&](SiteId id) {
+      const load::Site& site = profile.sites[id.index()];
+      return !site.special() && code.piece_at(site.module, site.vaddr.value) != nullptr;
+    });
+  };
+  return stored && found(*stored) >= found(fresh) ? std::move(*stored) : std::move(fresh);
+}
+
+}  // namespace varve::symbol
