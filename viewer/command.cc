@@ -14,8 +14,9 @@
 namespace varve {
 
 std::span<const Command* const> commands() {
-  static const Command* const kTable[] = {&kRecordCommand, &kPauseCommand, &kResumeCommand, &kReportCommand,
-                                          &kViewCommand,   &kCheckCommand, &kHelpCommand};
+  static const Command* const kTable[] = {&kRecordCommand, &kPauseCommand, &kResumeCommand,
+                                          &kReportCommand, &kViewCommand,  &kAnnotateCommand,
+                                          &kCheckCommand,  &kHelpCommand};
   return kTable;
 }
 

@@ -25,6 +25,7 @@ struct Command {
 extern const Command kRecordCommand;
 extern const Command kReportCommand;
 extern const Command kViewCommand;
+extern const Command kAnnotateCommand;
 extern const Command kCheckCommand;
 extern const Command kPauseCommand;
 extern const Command kResumeCommand;

@@ -129,17 +129,8 @@ Options limit_options(ReportOptions& options) {
   };
 }
 
-Options band_options(view::Request& request) {
+Options target_options(view::Request& request) {
   return {
-      {"Bands", "--sort", "WHAT", "self",
-       "Sort lists by self, total, samples, or by the time in a band: poor, ok, ideal, over.",
-       set_choice<view::Sort>(request.sort, {{"self", view::Sort::kSelf},
-                                             {"total", view::Sort::kTotal},
-                                             {"samples", view::Sort::kSamples},
-                                             {"poor", view::Sort::kPoor},
-                                             {"ok", view::Sort::kOk},
-                                             {"ideal", view::Sort::kIdeal},
-                                             {"over", view::Sort::kOver}})},
       {"Bands", "--target", "N", "the processors that the command could use",
        "Judge concurrency against N threads.", set_target(request.bands.target)},
       {"Bands", "--thresholds", "POOR,OK,IDEAL", "50,85,115",
@@ -150,6 +141,23 @@ Options band_options(view::Request& request) {
        set_choice<analyze::Scale>(request.bands.scale, {{"concurrency", analyze::Scale::kConcurrency},
                                                         {"utilization", analyze::Scale::kUtilization}})},
   };
+}
+
+Options band_options(view::Request& request) {
+  Options options = {
+      {"Bands", "--sort", "WHAT", "self",
+       "Sort lists by self, total, samples, or by the time in a band: poor, ok, ideal, over.",
+       set_choice<view::Sort>(request.sort, {{"self", view::Sort::kSelf},
+                                             {"total", view::Sort::kTotal},
+                                             {"samples", view::Sort::kSamples},
+                                             {"poor", view::Sort::kPoor},
+                                             {"ok", view::Sort::kOk},
+                                             {"ideal", view::Sort::kIdeal},
+                                             {"over", view::Sort::kOver}})},
+  };
+  const Options rest = target_options(request);
+  options.insert(options.end(), rest.begin(), rest.end());
+  return options;
 }
 
 Options filter_options(view::Request& request) {

@@ -25,7 +25,8 @@ using Options = std::vector<Option>;
 
 Options limit_options(ReportOptions& options);
 Options filter_options(view::Request& request);
-Options band_options(view::Request& request);
+Options target_options(view::Request& request);  // what concurrency is judged by
+Options band_options(view::Request& request);    // the same, and what to sort by
 Options symbol_options(ReportOptions& options);
 
 /// A function as the user named it: a name in full or short, or a regular expression.

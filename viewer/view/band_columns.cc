@@ -32,6 +32,10 @@ constexpr const char* kBarTitle = "-Po =Ok #Id !Ov";
 void BandColumns::add_text_columns(Table& table) const {
   for (const BandColumn& column : kColumns)
     table.columns.push_back({"", known() ? column.title : "", Unit::kTime, false, -1, column.spare});
+  add_bar_column(table);
+}
+
+void BandColumns::add_bar_column(Table& table) const {
   table.columns.push_back({"", known() ? kBarTitle : "", Unit::kBar, false, -1, kBarSpare});
 }
 
@@ -41,6 +45,10 @@ void BandColumns::add_data_columns(Table& table) const {
 
 void BandColumns::put_text(Table& table, std::span<const uint64_t> metrics) const {
   put_data(table, metrics);
+  put_bar(table, metrics);
+}
+
+void BandColumns::put_bar(Table& table, std::span<const uint64_t> metrics) const {
   Bar bar;
   const bool sum = metrics[analyze::kCpu] > longest_ns_ || table.rows.back().kind == RowKind::kRest ||
                    table.rows.back().kind == RowKind::kFilteredOut;

@@ -20,10 +20,13 @@ class BandColumns {
   /// Appends the columns. Those for text stand left of the names.
   void add_text_columns(Table& table) const;
   void add_data_columns(Table& table) const;
+  /// Of the columns for text only the bar.
+  void add_bar_column(Table& table) const;
 
   /// Appends their cells to the row begun last. `metrics` is a row of a MetricTable.
   void put_text(Table& table, std::span<const uint64_t> metrics) const;
   void put_data(Table& table, std::span<const uint64_t> metrics) const;
+  void put_bar(Table& table, std::span<const uint64_t> metrics) const;
   /// Empty ones, for a sum of rows whose times overlap.
   void put_no_text(Table& table) const;
 

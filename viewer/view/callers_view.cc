@@ -3,7 +3,6 @@
 // Context: viewer.
 #include <fmt/format.h>
 
-#include "viewer/analyze/nearest_name.h"
 #include "viewer/analyze/neighbours.h"
 #include "viewer/view/band_columns.h"
 #include "viewer/view/make.h"
@@ -143,20 +142,6 @@ class CallersView {
   BandColumns bands_;
   View view_;
 };
-
-/// One sentence on why there is no such function, with the nearest name that there is.
-std::string no_function(const Source& source, const Request& request, const analyze::MetricTable& by_path) {
-  const char* where = request.filter.given() ? "in this profile as filtered" : "in this profile";
-  const std::vector<std::string> names =
-      analyze::function_names(source.profile, source.symbols, by_path, request.inlines);
-  const std::string_view near = analyze::nearest_name(request.function, names);
-  const std::string help =
-      near.empty() ? "'varve report hotspots' lists them" : fmt::format("did you mean '{}'?", near);
-  if (request.function_trouble.empty())
-    return fmt::format("no function '{}' occurs {}; {}", request.function, where, help);
-  return fmt::format("'{}' names no function {}, and {}; {}", request.function, where,
-                     request.function_trouble, help);
-}
 
 }  // namespace
 

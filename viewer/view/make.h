@@ -11,6 +11,7 @@ Made make_summary(const Source& source, const Request& request, analyze::Selecti
 Made make_hotspots(const Source& source, const Request& request, analyze::Selection selection);
 Made make_top_down(const Source& source, const Request& request, analyze::Selection selection);
 Made make_bottom_up(const Source& source, const Request& request, analyze::Selection selection);
+Made make_annotation(const Source& source, const Request& request, analyze::Selection selection);
 Made make_callers(const Source& source, const Request& request, analyze::Selection selection);
 Made make_threads(const Source& source, const Request& request, analyze::Selection selection);
 Made make_processes(const Source& source, const Request& request, analyze::Selection selection);

@@ -10,12 +10,24 @@
 #include "viewer/analyze/concurrency.h"
 #include "viewer/analyze/filter.h"
 #include "viewer/analyze/mark_range.h"
+#include "viewer/symbol/disassemble.h"
+#include "viewer/symbol/resolve_options.h"
+#include "viewer/symbol/source_files.h"
 #include "viewer/view/view.h"
 
 namespace varve::view {
 
 /// What rows of lists are sorted by; trees always by total time.
 enum class Sort : uint8_t { kSelf, kTotal, kSamples, kPoor, kOk, kIdeal, kOver };
+
+/// What annotate shows of a function.
+struct AnnotateRequest {
+  bool lines = true;
+  bool instructions = true;
+  symbol::Syntax syntax = symbol::Syntax::kAtt;
+  symbol::SourceOptions sources;
+  symbol::ResolveOptions symbols;
+};
 
 struct Request {
   analyze::Filter filter;
@@ -26,7 +38,7 @@ struct Request {
   bool inlines = true;          // inlined calls as frames of their own
   bool errors = false;          // standard errors of shares
   bool fold_recursion = false;  // in trees: straight recursion as one row, "f (x12)"
-  std::string function;         // callers: its name or a regular expression
+  std::string function;         // callers, annotate: its name or a regular expression
   analyze::Pattern function_pattern;
   Sort sort = Sort::kSelf;
   analyze::BandOptions bands;
@@ -34,6 +46,7 @@ struct Request {
   std::string function_trouble;  // why `function` is no regular expression: "is not ..."; empty if it is one
   std::string profile_words;     // the profile as typed, quoted for a shell; goes into commands to type next
   bool still_recording = false;  // its recorder lives
+  AnnotateRequest annotate;
 };
 
 /// Everything a view is made from.
@@ -64,6 +77,9 @@ struct Prepared {
   analyze::Selection selection;
 };
 Prepared prepare(const Source& source, const Request& request);
+
+/// One function by source line and instruction; a command of its own, so not among the kinds.
+extern const Kind kAnnotation;
 
 /// The view, with ledger, filter and the notes that every view has. The error is a sentence, such as a
 /// function that does not occur. What is prepared is used up; a caller of several views gives copies.

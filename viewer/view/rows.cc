@@ -9,6 +9,9 @@
 #include <cmath>
 #include <tuple>
 
+#include "viewer/analyze/nearest_name.h"
+#include "viewer/analyze/neighbours.h"
+
 namespace varve::view {
 
 double share(uint64_t part, uint64_t whole) { return whole == 0 ? 0 : double(part) / double(whole); }
@@ -87,6 +90,19 @@ void sort_rows(std::vector<uint32_t>& rows, const analyze::MetricTable& self,
                       total != nullptr ? total->at(row, analyze::kCpu) : 0);
   };
   std::stable_sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) { return key(a) > key(b); });
+}
+
+std::string no_function(const Source& source, const Request& request, const analyze::MetricTable& by_path) {
+  const char* where = request.filter.given() ? "in this profile as filtered" : "in this profile";
+  const std::vector<std::string> names =
+      analyze::function_names(source.profile, source.symbols, by_path, request.inlines);
+  const std::string_view near = analyze::nearest_name(request.function, names);
+  const std::string help =
+      near.empty() ? "'varve report hotspots' lists them" : fmt::format("did you mean '{}'?", near);
+  if (request.function_trouble.empty())
+    return fmt::format("no function '{}' occurs {}; {}", request.function, where, help);
+  return fmt::format("'{}' names no function {}, and {}; {}", request.function, where,
+                     request.function_trouble, help);
 }
 
 CutRows cut_rows(const analyze::MetricTable& metrics, const std::vector<uint32_t>& order, uint64_t whole,
