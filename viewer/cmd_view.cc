@@ -170,6 +170,8 @@ int run_view(std::span<const std::string> arguments) {
   for (;;) {
     const auto open = open_profile(words->profile, command.options);
     if (!open) return terminal.reset(), fail(open.error());
+    command.options.request.annotate.symbols = command.options.symbols;
+    command.options.request.annotate.sources.directory = open->profile.session.directory;
     tui::Workspace workspace(open->profile, open->symbols, command.options.request, read_narrow_options);
     workspace.look.utf8 = output_charset() == render::Charset::kUtf8;
     workspace.look.color = scripted ? command.color == ColorChoice::kAlways : use_color(command.color);

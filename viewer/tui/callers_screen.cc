@@ -3,8 +3,6 @@
 // Context: viewer.
 #include "viewer/tui/callers_screen.h"
 
-#include <re2/re2.h>
-
 #include <algorithm>
 
 #include "viewer/tui/row_words.h"
@@ -17,11 +15,7 @@ constexpr size_t kMiddleRows = 4;  // heading, the function, other stacks, what 
 }  // namespace
 
 void CallersScreen::make() {
-  made_ = workspace_.make("callers", [this](view::Request& request) {
-    request.function = path_.back();
-    if (auto pattern = analyze::Pattern::parse(RE2::QuoteMeta(path_.back())))
-      request.function_pattern = *pattern;
-  });
+  made_ = workspace_.make_of("callers", path_.back());
   for (size_t i = 0; i < kParts; ++i)
     widgets_[i].set_table(made_ && i < made_->tables.size() ? &made_->tables[i] : nullptr, units_);
   TableWidget::align(widgets_);
@@ -38,11 +32,8 @@ void CallersScreen::refresh() {
   revision_ = workspace_.revision();
   if (path_.empty()) {
     // The hottest one, where nobody has chosen.
-    const view::Made hottest = workspace_.make("hotspots", [](view::Request& request) { request.limit = 1; });
-    if (!hottest || hottest->tables.front().rows.empty()) return;
-    const std::string name = subject_of(hottest->tables.front(), 0).function;
-    if (name.empty()) return;
-    path_.push_back(name);
+    path_.push_back(workspace_.hottest_function());
+    if (path_.back().empty()) return path_.clear();
   }
   make();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The table of screens.
 // Context: viewer.
+#include "viewer/tui/annotate_screen.h"
 #include "viewer/tui/callers_screen.h"
 #include "viewer/tui/flame_screen.h"
 #include "viewer/tui/help_screen.h"
@@ -44,6 +45,8 @@ constexpr ScreenKind kTable[] = {
     {"timeline", "Timeline", "Time", screen<TimelineScreen>, "what each thread did over time"},
     {kThreads, "Threads", "Thr", screen_of<ListScreen, kThreads>, "CPU time by thread"},
     {kQuality, "Quality", "Qual", screen_of<TextScreen, kQuality>, "whether the data can be trusted"},
+    {"annotate", "Source and code", "Src", screen<AnnotateScreen>,
+     "one function by source line and by instruction", false},
     {kProcesses, "Processes", "Proc", screen_of<ListScreen, kProcesses>, "CPU time by process", false},
     {kModules, "Modules", "Mod", screen_of<ListScreen, kModules>, "CPU time by program file and library",
      false},

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "viewer/render/cells.h"
 #include "viewer/tui/bars.h"
@@ -17,7 +18,7 @@ constexpr size_t kScrollStep = 8;
 constexpr size_t kWidestName = 400;           // what a column of names ever asks for
 constexpr double kHot = 0.05, kWarm = 0.005;  // shares, as in reports: perf's convention
 
-constexpr char kBarTitle[] = "Utilization";
+constexpr char kBarTitle[] = "Utilization", kShortBarTitle[] = "Bands";
 constexpr int kKeptLongest =
     9;  // Column::spare of a bar: on a screen it says more than the column it sums up
 
@@ -50,6 +51,7 @@ void TableWidget::set_table(const view::Table* table, Units units) {
   rows_.resize(table == nullptr ? 0 : table->rows.size());
   std::iota(rows_.begin(), rows_.end(), 0u);
   prefixes_.clear();
+  marked_ = {};
   cursor_ = top_ = scroll_ = 0;
   if (table != nullptr) find_columns(render::common_scale(*table));
 }
@@ -160,6 +162,7 @@ void TableWidget::draw(Pane pane) {
   places_ = places(pane.columns());
   draw_heading(pane);
   lines_ = pane.rows() - 1;
+  if (std::exchange(centered_, false)) top_ = cursor_ - std::min(cursor_, lines_ / 2);
   top_ = std::min(top_, cursor_);
   if (lines_ > 0 && cursor_ >= top_ + lines_) top_ = cursor_ - lines_ + 1;
   // After a resize or with fewer rows no line stays empty while rows are above.
@@ -173,8 +176,9 @@ void TableWidget::draw_heading(Pane& pane) const {
   for (const Place& place : places_) {
     const view::Column& column = table_->columns[place.column];
     const std::string title = column.title.empty() ? "Samples"
-                              : is_bar(column)     ? kBarTitle
-                                                   : render::heading_text(column, scale_);
+                              : is_bar(column)
+                                  ? (place.width < sizeof kBarTitle - 1 ? kShortBarTitle : kBarTitle)
+                                  : render::heading_text(column, scale_);
     const bool left = render::stands_left(column.unit);
     const size_t blanks = left || title.size() >= place.width ? 0 : place.width - title.size();
     const bool sorted = sorted_ == place.column;
@@ -185,7 +189,8 @@ void TableWidget::draw_heading(Pane& pane) const {
 
 void TableWidget::draw_row(Pane& pane, size_t line, size_t index) const {
   for (const Place& place : places_) draw_cell(pane, line, place, index);
-  if (index == cursor_ && active_) pane.restyle(line, kReverse);
+  if (marked_ && marked_(rows_[index])) pane.restyle(line, kBold);
+  if (index == cursor_) pane.restyle(line, active_ ? kReverse : kHeading);
 }
 
 void TableWidget::draw_cell(Pane& pane, size_t line, const Place& place, size_t index) const {

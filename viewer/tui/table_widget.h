@@ -34,6 +34,10 @@ class TableWidget {
   void set_sorted(std::optional<size_t> column) { sorted_ = column; }
   void set_match(const analyze::Pattern& pattern) { match_ = pattern; }
   void set_active(bool active) { active_ = active; }
+  /// Rows that belong together with one elsewhere; they are drawn in bold.
+  void mark(std::function<bool(uint32_t row)> marked) { marked_ = std::move(marked); }
+  /// Draws the cursor in the middle next time, so that what is around it can be seen.
+  void center() { centered_ = true; }
 
   const view::Table* table() const { return table_; }
   const std::vector<uint32_t>& rows() const { return rows_; }
@@ -84,7 +88,8 @@ class TableWidget {
   std::optional<size_t> sorted_;
   analyze::Pattern match_;
   size_t cursor_ = 0, top_ = 0, lines_ = 1, scroll_ = 0;
-  bool active_ = true;
+  bool active_ = true, centered_ = false;
+  std::function<bool(uint32_t)> marked_;
 };
 
 }  // namespace varve::tui

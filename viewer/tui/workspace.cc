@@ -3,7 +3,10 @@
 // Context: viewer.
 #include "viewer/tui/workspace.h"
 
+#include <re2/re2.h>
+
 #include "viewer/analyze/mark_range.h"
+#include "viewer/tui/row_words.h"
 
 namespace varve::tui {
 namespace {
@@ -11,6 +14,12 @@ namespace {
 /// A word as a shell would need it, for people to copy.
 std::string shown_word(const std::string& word) {
   return word.find(' ') == std::string::npos && !word.empty() ? word : "'" + word + "'";
+}
+
+/// Of report, or the one that is a command of its own.
+const view::Kind& kind_named(std::string_view name) {
+  const view::Kind* kind = view::find_kind(name);
+  return kind != nullptr ? *kind : view::kAnnotation;
 }
 
 }  // namespace
@@ -59,7 +68,25 @@ view::Made Workspace::make(std::string_view kind, const std::function<void(view:
   prepared_for_ = revision_;
   view::Request wanted = request();
   if (tune) tune(wanted);
-  return view::make(*view::find_kind(kind), source_, wanted, *prepared_);
+  return view::make(kind_named(kind), source_, wanted, *prepared_);
+}
+
+view::Made Workspace::make_of(std::string_view kind, const std::string& function) {
+  return make(kind, [&](view::Request& wanted) {
+    wanted.function = function;
+    wanted.function_trouble.clear();
+    wanted.annotate.whole = true;
+    if (auto pattern = analyze::Pattern::parse(RE2::QuoteMeta(function))) wanted.function_pattern = *pattern;
+  });
+}
+
+std::string Workspace::hottest_function() {
+  const view::Made hottest = make("hotspots", [](view::Request& request) { request.limit = 0; });
+  if (!hottest || hottest->tables.empty()) return {};
+  const view::Table& table = hottest->tables.front();
+  for (uint32_t row = 0; row < table.rows.size(); ++row)
+    if (std::string name = subject_of(table, row).function; !name.empty()) return name;
+  return {};
 }
 
 view::Made Workspace::make_range(std::string_view kind, Nanos from, Nanos to,
@@ -68,7 +95,7 @@ view::Made Workspace::make_range(std::string_view kind, Nanos from, Nanos to,
   tune(wanted);
   wanted.filter.from = from;
   wanted.filter.to = to;
-  return view::make(*view::find_kind(kind), source_, wanted);
+  return view::make(kind_named(kind), source_, wanted);
 }
 
 }  // namespace varve::tui

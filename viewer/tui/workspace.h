@@ -44,9 +44,14 @@ class Workspace {
   /// A view of it all, by its name in the table of views. `tune` may change the request for this once, but
   /// neither its filter nor its bands.
   view::Made make(std::string_view kind, const std::function<void(view::Request&)>& tune = {});
+  /// A view of one function, by its full name.
+  view::Made make_of(std::string_view kind, const std::string& function);
   /// The same of a part of the run, in ns since its start.
   view::Made make_range(std::string_view kind, Nanos from, Nanos to,
                         const std::function<void(view::Request&)>& tune) const;
+
+  /// The function with the most self time, by its full name; empty if none has any.
+  std::string hottest_function();
 
   Units units = Units::kAll;
   Look look;

@@ -39,8 +39,8 @@ std::string base_name(const std::string& path) { return path.substr(path.rfind('
 
 class AnnotationView {
  public:
-  AnnotationView(const Source& source, const Annotation& annotation, uint64_t whole)
-      : source_(source), it_(annotation), whole_(whole) {}
+  AnnotationView(const Source& source, const Annotation& annotation, uint64_t whole, bool all_rows)
+      : source_(source), it_(annotation), whole_(whole), all_rows_(all_rows) {}
 
   void facts() {
     const FunctionCells cells = function_cells(source_, it_.function);
@@ -60,7 +60,7 @@ class AnnotationView {
     add_line_data(bands);
     std::vector<uint64_t> places;
     for (const auto& line : it_.lines) places.push_back(uint64_t(line.file) << 32 | line.line);
-    const std::vector<bool> near = analyze::near_hot(it_.line_metrics, places);
+    const std::vector<bool> near = rows_near(it_.line_metrics, places);
     for (uint32_t file = 0; file < it_.files.size(); ++file) add_file(bands, near, file);
     rest(bands, it_.no_line, "[line not known]");
   }
@@ -71,7 +71,7 @@ class AnnotationView {
     std::vector<uint64_t> places;
     for (uint32_t i = 0; i < it_.instructions.size(); ++i)
       places.push_back(uint64_t(it_.instructions[i].piece) << 32 | i);
-    const std::vector<bool> near = analyze::near_hot(it_.instruction_metrics, places);
+    const std::vector<bool> near = rows_near(it_.instruction_metrics, places);
     for (uint32_t piece = 0; piece < it_.pieces.size(); ++piece) add_piece(bands, near, piece);
     rest(bands, it_.no_code, "[no code stored]");
   }
@@ -79,6 +79,11 @@ class AnnotationView {
   View take() { return std::move(view_); }
 
  private:
+  std::vector<bool> rows_near(const analyze::MetricTable& metrics,
+                              const std::vector<uint64_t>& places) const {
+    return all_rows_ ? std::vector<bool>(places.size(), true) : analyze::near_hot(metrics, places);
+  }
+
   Table shown(const BandColumns& bands, std::string title) const {
     Table table;
     table.title = std::move(title);
@@ -127,6 +132,8 @@ class AnnotationView {
     table.columns.push_back({"", "Line", Unit::kText, false, -1, 5});
     table.columns.push_back({"", "Address", Unit::kText});
     table.columns.push_back({"", "Instruction", Unit::kText});
+    table.columns.push_back({"to", "", Unit::kText});
+    table.columns.push_back({"callee", "", Unit::kText});
     uint32_t last = kNoRow;
     for (uint32_t i = 0; i < it_.instructions.size(); ++i) {
       const analyze::AnnotatedInstruction& row = it_.instructions[i];
@@ -139,7 +146,9 @@ class AnnotationView {
       put_numbers(table, bands, it_.instruction_metrics.row(i));
       // The first of a basic block has a colon, as a label has.
       const std::string address = fmt::format("{:x}{}", row.code.address, row.block_start ? ":" : "");
-      table.put({view_.own(place_of(row)), view_.own(address), view_.own(text_of(row))});
+      const std::string to = row.jump == kNoRow ? "" : fmt::format("{:x}", row.code.target);
+      table.put({view_.own(place_of(row)), view_.own(address), view_.own(text_of(row)), view_.own(to),
+                 view_.own(row.callee)});
     }
     view_.tables.push_back(std::move(table));
   }
@@ -159,8 +168,10 @@ class AnnotationView {
   void gap(Table& table) const {
     table.begin({0, RowKind::kRest, false});
     table.put({Cell(), Cell(), Bar()});
-    for (size_t i = 3; i + 1 < table.columns.size(); ++i) table.put({Cell()});
-    table.put({std::string_view("...")});
+    size_t last = table.columns.size() - 1;
+    while (table.columns[last].title.empty()) --last;
+    for (size_t i = 3; i < table.columns.size(); ++i)
+      table.put({i == last ? Cell(std::string_view("...")) : Cell()});
   }
 
   /// Time that no row has, so that the sums are whole.
@@ -252,6 +263,7 @@ class AnnotationView {
   const Source& source_;
   const Annotation& it_;
   uint64_t whole_;
+  bool all_rows_;
   View view_;
   std::vector<std::string_view> files_;  // of view_, once they are needed
 };
@@ -322,7 +334,7 @@ Made make_annotation(const Source& source, const Request& request, analyze::Sele
       notes.push_back(std::move(note));
   if (wanted.instructions) code_notes(annotation, request, notes);
 
-  AnnotationView view(source, annotation, whole(selection)[kCpu]);
+  AnnotationView view(source, annotation, whole(selection)[kCpu], wanted.whole);
   view.facts();
   if (wanted.lines) view.lines();
   if (wanted.instructions) view.instructions();

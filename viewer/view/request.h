@@ -24,6 +24,7 @@ enum class Sort : uint8_t { kSelf, kTotal, kSamples, kPoor, kOk, kIdeal, kOver }
 struct AnnotateRequest {
   bool lines = true;
   bool instructions = true;
+  bool whole = false;  // all rows in the tables that are shown, not only those near time
   symbol::Syntax syntax = symbol::Syntax::kAtt;
   symbol::SourceOptions sources;
   symbol::ResolveOptions symbols;

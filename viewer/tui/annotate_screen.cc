@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: MIT
+// See annotate_screen.h.
+// Context: viewer.
+#include "viewer/tui/annotate_screen.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "viewer/render/escape.h"
+#include "viewer/tui/row_words.h"
+
+namespace varve::tui {
+namespace {
+
+constexpr size_t kSideBySide = 110;  // columns from which source and code stand beside each other
+
+bool has_column(const view::Table& table, std::string_view title) {
+  return std::ranges::any_of(table.columns, [&](const view::Column& each) { return each.title == title; });
+}
+
+double share_of(const view::Table& table, uint32_t row) {
+  for (size_t j = 0; j < table.columns.size(); ++j)
+    if (table.columns[j].unit == view::Unit::kShare)
+      if (const auto* share = std::get_if<double>(&table.row(row)[j])) return *share;
+  return 0;
+}
+
+/// Rows with time, the most first.
+std::vector<uint32_t> hot_rows(const view::Table& table) {
+  std::vector<uint32_t> rows;
+  for (uint32_t i = 0; i < table.rows.size(); ++i)
+    if (table.rows[i].kind == view::RowKind::kOrdinary && share_of(table, i) > 0) rows.push_back(i);
+  std::ranges::stable_sort(rows, std::greater<>(), [&](uint32_t row) { return share_of(table, row); });
+  return rows;
+}
+
+}  // namespace
+
+const view::Table* AnnotateScreen::table_of(Side side) const {
+  const Half& half = halves_[side];
+  return half.tables.empty() || !made_ ? nullptr : &made_->tables[half.tables[half.part]];
+}
+
+void AnnotateScreen::find_tables() {
+  for (Half& half : halves_) half.tables.clear();
+  for (size_t i = 0; made_ && i < made_->tables.size(); ++i) {
+    const view::Table& table = made_->tables[i];
+    if (table.only_data || table.rows.empty()) continue;
+    if (has_column(table, "Source")) halves_[kSource].tables.push_back(i);
+    if (has_column(table, "Instruction")) halves_[kCode].tables.push_back(i);
+  }
+  for (const Side side : {kSource, kCode}) {
+    // The hottest first: the file or the stretch of code whose hottest row is the hottest.
+    const auto heat = [&](size_t at) {
+      const std::vector<uint32_t> rows = hot_rows(made_->tables[at]);
+      return rows.empty() ? 0 : share_of(made_->tables[at], rows.front());
+    };
+    std::ranges::stable_sort(halves_[side].tables, std::greater<>(), heat);
+    show_part(side, 0);
+  }
+}
+
+void AnnotateScreen::show_part(Side side, size_t part) {
+  Half& half = halves_[side];
+  half.part = half.tables.empty() ? 0 : part % half.tables.size();
+  const view::Table* table = table_of(side);
+  half.widget.set_table(table, Units::kAll);
+  if (table == nullptr) return;
+  if (const std::vector<uint32_t> rows = hot_rows(*table); !rows.empty()) half.widget.select(rows.front());
+  half.widget.center();
+}
+
+void AnnotateScreen::refresh() {
+  if (revision_ == workspace_.revision()) return;
+  revision_ = workspace_.revision();
+  if (path_.empty()) path_.push_back(workspace_.hottest_function());
+  if (path_.back().empty()) return;
+  made_ = workspace_.make_of("annotate", path_.back());
+  find_tables();
+  side_ = halves_[kSource].tables.empty() ? kCode : kSource;
+  if (table_of(side_) != nullptr) after_move();
+}
+
+bool AnnotateScreen::show(const Subject& subject) {
+  if (subject.function.empty()) return false;
+  if (path_.empty() || path_.back() != subject.function) path_.push_back(subject.function);
+  revision_ = 0;
+  return true;
+}
+
+bool AnnotateScreen::visible(Side side) const {
+  if (halves_[side].tables.empty()) return false;
+  if (halves_[side == kSource ? kCode : kSource].tables.empty()) return true;
+  return mode_ == Mode::kBoth || (mode_ == Mode::kSource) == (side == kSource);
+}
+
+std::string AnnotateScreen::title_of(Side side) const {
+  const Half& half = halves_[side];
+  const view::Table* table = table_of(side);
+  if (half.tables.size() < 2) return table->title;
+  return fmt::format("{} ({} of {}, {{ }} for others)", table->title, half.part + 1, half.tables.size());
+}
+
+void AnnotateScreen::draw_half(Pane pane, Side side) {
+  Half& half = halves_[side];
+  pane.put_name(0, 0, title_of(side), pane.columns(), side == side_ ? kBold : kDim);
+  half.widget.set_active(side == side_);
+  half.corner = pane.corner();
+  half.widget.draw(pane.below(1));
+}
+
+void AnnotateScreen::draw(Pane pane) {
+  refresh();
+  if (!made_ || (!visible(kSource) && !visible(kCode))) {
+    const bool notes = made_ && !made_->notes.empty();
+    pane.put_name(0, 0,
+                  !made_  ? made_.error()
+                  : notes ? made_->notes.front()
+                          : "There is nothing to show.",
+                  pane.columns());
+    return;
+  }
+  if (visible(kSource) != visible(kCode)) return draw_half(pane, visible(kSource) ? kSource : kCode);
+  if (pane.columns() >= kSideBySide) {
+    const size_t left = pane.columns() / 2;
+    draw_half(pane.right_of(0, left - 1), kSource);
+    draw_half(pane.right_of(left + 1), kCode);
+    for (size_t row = 0; row < pane.rows(); ++row)
+      pane.put(row, left - 1, pane.look().utf8 ? " │" : " |", kDim);
+  } else {
+    const size_t above = pane.rows() / 2;
+    draw_half(pane.below(0, above), kSource);
+    draw_half(pane.below(above), kCode);
+  }
+}
+
+/// As the code's table names lines: "88" in the function's own file, "vector.h:12" in others.
+std::string AnnotateScreen::place_of_line() const {
+  const auto row = halves_[kSource].widget.selected();
+  const view::Table* table = table_of(kSource);
+  if (!row || table == nullptr) return "";
+  const std::string line = cell_of(*table, *row, "Line");
+  const bool own = std::ranges::any_of(made_->facts, [&](const view::Fact& fact) {
+    const auto* file = std::get_if<std::string_view>(&fact.value);
+    return fact.id == "file" && file != nullptr && *file == table->title;
+  });
+  return own ? line : table->title.substr(table->title.rfind('/') + 1) + ":" + line;
+}
+
+void AnnotateScreen::select_instructions_of_line() {
+  TableWidget& code = halves_[kCode].widget;
+  const std::string place = place_of_line();
+  code.mark([table = table_of(kCode), place](uint32_t row) { return cell_of(*table, row, "Line") == place; });
+  if (table_of(kCode) == nullptr || place.empty()) return;
+  for (const uint32_t row : hot_rows(*table_of(kCode))) {
+    if (cell_of(*table_of(kCode), row, "Line") != place) continue;
+    code.select(row);
+    return code.center();
+  }
+}
+
+void AnnotateScreen::select_line_of_instruction() {
+  const auto row = halves_[kCode].widget.selected();
+  const view::Table* source = table_of(kSource);
+  if (!row || source == nullptr) return;
+  const std::string place = cell_of(*table_of(kCode), *row, "Line");
+  const std::string line = place.substr(place.rfind(':') + 1);
+  TableWidget& widget = halves_[kSource].widget;
+  const auto before = widget.selected();
+  for (const uint32_t each : widget.rows()) {
+    if (cell_of(*source, each, "Line") != line) continue;
+    widget.select(each);
+    if (place_of_line() == place) return widget.center();
+  }
+  if (before) widget.select(*before);
+}
+
+void AnnotateScreen::after_move() {
+  if (side_ == kSource)
+    select_instructions_of_line();
+  else
+    select_line_of_instruction();
+}
+
+void AnnotateScreen::other_side(Side side) {
+  if (visible(side)) side_ = side;
+}
+
+void AnnotateScreen::next_part(ptrdiff_t step) {
+  const size_t count = halves_[side_].tables.size();
+  if (count > 0) show_part(side_, (halves_[side_].part + count + size_t(step)) % count);
+}
+
+/// The next colder row than the selected one, or the next hotter.
+void AnnotateScreen::next_hot(bool forward) {
+  TableWidget& widget = halves_[side_].widget;
+  const view::Table* table = table_of(side_);
+  const auto selected = widget.selected();
+  if (table == nullptr || !selected) return;
+  const std::vector<uint32_t> rows = hot_rows(*table);
+  const auto at = std::ranges::find(rows, *selected);
+  if (rows.empty()) return;
+  if (at == rows.end())
+    widget.select(rows.front());
+  else if (forward && at + 1 != rows.end())
+    widget.select(*(at + 1));
+  else if (!forward && at != rows.begin())
+    widget.select(*(at - 1));
+  widget.center();
+}
+
+/// A jump inside of the function moves there; a call opens the function that is called.
+void AnnotateScreen::follow() {
+  const auto row = halves_[kCode].widget.selected();
+  const view::Table* code = table_of(kCode);
+  if (side_ != kCode || !row || code == nullptr) return;
+  const std::string target = cell_of(*code, *row, "to");
+  for (uint32_t i = 0; i < code->rows.size() && !target.empty(); ++i) {
+    std::string address = cell_of(*code, i, "Address");
+    if (address.ends_with(':')) address.pop_back();
+    if (address == target) return halves_[kCode].widget.select(i), halves_[kCode].widget.center();
+  }
+  show({cell_of(*code, *row, "callee"), "", "", ""});
+}
+
+bool AnnotateScreen::act(Action action) {
+  switch (action) {
+    case Action::kLeft:
+      other_side(kSource);
+      return true;
+    case Action::kRight:
+      other_side(kCode);
+      return true;
+    case Action::kPreviousSibling:
+      next_part(-1);
+      break;
+    case Action::kNextSibling:
+      next_part(1);
+      break;
+    case Action::kNextHot:
+      next_hot(true);
+      break;
+    case Action::kPreviousHot:
+      next_hot(false);
+      break;
+    case Action::kHottest:
+      show_part(side_, halves_[side_].part);
+      break;
+    case Action::kOpen:
+      follow();
+      break;
+    case Action::kNextSort:
+      mode_ = Mode((uint8_t(mode_) + 1) % 3);
+      if (!visible(side_)) side_ = side_ == kSource ? kCode : kSource;
+      return true;
+    case Action::kUndo:
+      if (path_.size() < 2) return false;
+      path_.pop_back();
+      revision_ = 0;
+      return true;
+    default:
+      if (!halves_[side_].widget.act(action)) return false;
+  }
+  if (revision_ != 0) after_move();
+  return true;
+}
+
+bool AnnotateScreen::click(Point at) {
+  for (const Side side : {kCode, kSource}) {
+    const Point corner = halves_[side].corner;
+    // Corners are those of the canvas, as the App's two lines stand above the screen.
+    if (!visible(side) || at.row + 2 < corner.row || at.column < corner.column) continue;
+    side_ = side;
+    const bool again = at.row + 2 > corner.row &&
+                       halves_[side].widget.click({at.row + 1 - corner.row, at.column - corner.column});
+    after_move();
+    return again;
+  }
+  return false;
+}
+
+Subject AnnotateScreen::subject() const {
+  return path_.empty() ? Subject{} : Subject{path_.back(), "", "", ""};
+}
+
+Detail AnnotateScreen::detail() const {
+  if (!made_) return {};
+  Detail detail{path_.back(), ""};
+  const auto row = halves_[side_].widget.selected();
+  if (const view::Table* table = table_of(side_); row && table != nullptr)
+    if (const double share = share_of(*table, *row); share > 0)
+      detail.more = fmt::format("{:.1f}% of it here", 100 * share);
+  if (side_ == kCode) detail.more += "  samples can be late by an instruction";
+  return detail;
+}
+
+bool AnnotateScreen::search(const analyze::Pattern& pattern, Direction direction, bool again) {
+  TableWidget& widget = halves_[side_].widget;
+  widget.set_match(pattern);
+  const bool found = table_of(side_) != nullptr && widget.search(pattern, direction, again);
+  if (found) after_move();
+  return found;
+}
+
+}  // namespace varve::tui
