@@ -161,6 +161,7 @@ bool begin_settings() {
   agent_state.control = &control;
   agent_state.interval_ns = control.interval_ns;
   agent_state.stack_depth = control.stack_depth;
+  agent_state.walk_limit = walk_limit(control.interval_ns);
   agent_state.follow = control.flags & format::kControlFollow;
   return control.interval_ns > 0 && control.stack_depth >= format::kMinStackDepth &&
          control.stack_depth <= format::kMaxStackDepth &&

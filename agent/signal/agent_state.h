@@ -41,7 +41,8 @@ struct AgentState {
   int32_t pid = 0;  // of the process that set this up: a child by raw clone has another
   const format::ControlBlock* control = nullptr;
   uint64_t interval_ns = 0;
-  uint32_t stack_depth = 0;
+  uint32_t stack_depth = 0;  // frames kept of a stack
+  uint32_t walk_limit = 0;   // frames followed
   bool follow = false;
 
   ProcessFile file;

@@ -41,7 +41,7 @@ void take_sample(ThreadBlock& block, uint64_t time_ns, SampleFields fields, cons
   if (agent_state.file.error()) return lose(fields.weight_ns);
   FrameList frames(block.writer.scratch(), agent_state.stack_depth, agent_state.own_code);
   UnwindResult stack = unwind(registers_of(context), block.stack, agent_state.rules, frames,
-                              agent_state.java.load(std::memory_order_acquire));
+                              agent_state.walk_limit, agent_state.java.load(std::memory_order_acquire));
   fields.end = stack.end;
   fields.used_frame_pointer = stack.used_frame_pointer;
   count(format::Counter::kRuleCacheHits, stack.cache_hits);

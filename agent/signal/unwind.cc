@@ -5,6 +5,8 @@
 // never needs it. Context: signal.
 #include "agent/signal/unwind.h"
 
+#include <algorithm>
+
 #include "agent/signal/code_bytes.h"
 #include "agent/signal/frame_lookup.h"
 #include "agent/signal/full_step.h"
@@ -28,13 +30,14 @@ constexpr uint64_t kLowestCode = 4096;  // the kernel maps nothing below (vm.mma
 
 class Walk {
  public:
-  Walk(const Registers& start, StackBounds own, RuleCache& cache, FrameList& frames, JavaCodeMap* java,
-       bool full)
+  Walk(const Registers& start, StackBounds own, RuleCache& cache, FrameList& frames, uint32_t limit,
+       JavaCodeMap* java, bool full)
       : registers_(start),
         memory_(own),
         cache_(cache),
         generation_(cache.generation()),
         frames_(frames),
+        limit_(limit),
         java_(java),
         full_(full) {
     memory_.focus(sp());
@@ -42,13 +45,12 @@ class Walk {
 
   /// kCount means: to be done again in full.
   StackEnd run() {
-    const uint32_t limit = full_ ? kMostFullFrames : kMostWalkedFrames;
     for (uint32_t walked = 0;; ++walked) {
       const PackedRule rule = lookup();
       exact_ |= rule.at_entry();
       const bool lost = rule.form() == Form::kStop && rule.stop_reason() == StackEnd::kBadReturn;
       if (lost && (!exact_ || pc() == format::kFramesLeftOut)) return StackEnd::kBadReturn;
-      if (walked == limit) return StackEnd::kDepthLimit;
+      if (walked == limit_) return StackEnd::kDepthLimit;
       frames_.put(exact_ || rule.form() == Form::kSignal ? pc() : pc() - 1);
       const Outcome outcome = lost ? return_from_nowhere() : step(rule);
       if (outcome.done) return outcome.end;
@@ -303,16 +305,15 @@ class Walk {
   RuleCache& cache_;
   const uint32_t generation_;
   FrameList& frames_;
+  const uint32_t limit_;
   JavaCodeMap* const java_;    // null: none
   const bool full_;            // evaluate every row in full
   bool exact_ = true;          // pc is the address of an instruction, not a return address
   bool rest_dropped_ = false;  // a packed step forgot registers that a full one would know
 };
 
-UnwindResult walk(const Registers& start, StackBounds own, RuleCache& cache, FrameList& frames,
-                  JavaCodeMap* java, bool full) {
+UnwindResult walked(Walk walk, FrameList& frames) {
   frames.clear();
-  Walk walk(start, own, cache, frames, java, full);
   walk.result_.end = walk.run();
   walk.result_.depth = walk.result_.end == StackEnd::kDepthLimit ? frames.finish_cut() : frames.finish();
   return walk.result_;
@@ -330,10 +331,11 @@ Registers registers_of(const ucontext_t& context) {
 }
 
 UnwindResult unwind(const Registers& start, StackBounds own_stack, RuleCache& cache, FrameList& frames,
-                    JavaCodeMap* java) {
-  UnwindResult result = walk(start, own_stack, cache, frames, java, /*full=*/false);
+                    uint32_t limit, JavaCodeMap* java) {
+  UnwindResult result = walked({start, own_stack, cache, frames, limit, java, /*full=*/false}, frames);
   if (result.end != StackEnd::kCount) return result;
-  return walk(start, own_stack, cache, frames, java, /*full=*/true);
+  const uint32_t full_limit = std::min(limit, kMostFullFrames);
+  return walked({start, own_stack, cache, frames, full_limit, java, /*full=*/true}, frames);
 }
 
 }  // namespace varve::agent

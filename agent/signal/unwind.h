@@ -18,9 +18,13 @@
 
 namespace varve::agent {
 
-/// Frames that are followed. A tick takes 8 ns for each, which is 3 % of an interval of 10 ms at the most; a
-/// recursion that is deeper has mostly no end, and 8 MB of stack.
-inline constexpr uint32_t kMostWalkedFrames = 32768;
+/// Frames that are followed: a frame of a deep recursion takes about 20 ns, most of it for the stack's
+/// memory, and a tick may take a thirtieth of its interval for them. 16666 frames for 10 ms.
+constexpr uint32_t walk_limit(uint64_t interval_ns) {
+  constexpr uint64_t kLeast = 4096, kMost = 65536;
+  const uint64_t frames = interval_ns / (20 * 30);
+  return uint32_t(frames < kLeast ? kLeast : frames > kMost ? kMost : frames);
+}
 
 /// Registers of one frame, by DWARF number; value[16] is the pc.
 struct Registers {
@@ -46,9 +50,9 @@ struct UnwindResult {
 /// Writes the frames from the leaf to the root. Each is an address inside the instruction that was executing:
 /// the interrupted IP (of the first frame, and after a signal frame), else return address - 1. The trampoline
 /// of a signal frame, which nobody called, is recorded by its own address. `own_stack` is the stack of this
-/// thread; other stacks are read by probed pages. kMostWalkedFrames with more to come end with kDepthLimit.
+/// thread; other stacks are read by probed pages. `limit` frames with more to come end with kDepthLimit.
 /// `java` is HotSpot's code, if there is any.
 UnwindResult unwind(const Registers& start, StackBounds own_stack, RuleCache& cache, FrameList& frames,
-                    JavaCodeMap* java = nullptr);
+                    uint32_t limit, JavaCodeMap* java = nullptr);
 
 }  // namespace varve::agent

@@ -41,7 +41,7 @@ double measure(const ucontext_t& context, agent::StackBounds bounds, Before befo
     before();
     const uint64_t begin = now_ns();
     agent::FrameList list(frames, 1024);
-    depth = agent::unwind(start, bounds, cache, list).depth;
+    depth = agent::unwind(start, bounds, cache, list, 1024).depth;
     time = now_ns() - begin;
   }
   std::sort(times, times + kRounds);

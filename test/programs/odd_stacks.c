@@ -55,7 +55,7 @@ __attribute__((noinline)) static uint64_t deep(uint64_t depth) {
   if (!depth) leaf();
   return depth ? deep(depth - 1) + (x & 1) : x;
 }
-__attribute__((noinline)) static void deep_recursion(void) { x += deep(20000); }
+__attribute__((noinline)) static void deep_recursion(void) { x += deep(10000); }
 __attribute__((noinline)) static void endless_recursion(void) { x += deep(60000); }
 
 int main(int argc, char** argv) {

@@ -30,7 +30,7 @@ enum class Verdict {
 inline void our_stack(const ucontext_t& context, agent::StackBounds bounds, agent::RuleCache& cache,
                       Stack* stack, agent::UnwindResult* result) {
   agent::FrameList frames(stack->frames, kMaxFrames);
-  *result = agent::unwind(agent::registers_of(context), bounds, cache, frames);
+  *result = agent::unwind(agent::registers_of(context), bounds, cache, frames, kMaxFrames);
   stack->depth = result->depth;
   stack->whole = result->end == format::StackEnd::kRoot;
 }

@@ -28,6 +28,7 @@ constexpr bool kAddressSanitizer = true;
 constexpr bool kAddressSanitizer = false;
 #endif
 
+constexpr uint32_t kLimit = walk_limit(10'000'000);
 constexpr unsigned kRax = 0, kRdx = 1, kRdi = 5, kR10 = 10, kR11 = 11, kR12 = 12;
 
 /// A program's stack and code. Word 0 is the lowest; the stack pointer begins there.
@@ -60,7 +61,7 @@ struct World {
   UnwindResult walk(uint64_t pc, uint32_t max_frames = 32) {
     registers.value[cfi::kReturnAddress] = pc;
     FrameList list(frames, max_frames);
-    return unwind(registers, bounds(), cache, list);
+    return unwind(registers, bounds(), cache, list, kLimit);
   }
 
   /// Walks twice, since the second walk takes its rules from the cache, and expects these frames after the
@@ -316,7 +317,7 @@ Test(unwind, deep_stacks_keep_both_ends) {
 
 Test(unwind, stacks_without_end_keep_the_inner_one) {
   World w;
-  constexpr size_t kWords = kMostWalkedFrames + 100;
+  constexpr size_t kWords = kLimit + 100;
   std::vector<uint64_t> stack(kWords);
   const uint64_t leaf = w.image->add({});
   for (size_t i = 0; i < kWords; ++i) stack[i] = leaf + 1 + i % 40;
@@ -324,17 +325,23 @@ Test(unwind, stacks_without_end_keep_the_inner_one) {
   w.registers.value[cfi::kRsp] = low;
   w.registers.value[cfi::kReturnAddress] = leaf;
   FrameList list(w.frames, 32);
-  UnwindResult result = unwind(w.registers, {low, low + kWords * 8}, w.cache, list);
+  UnwindResult result = unwind(w.registers, {low, low + kWords * 8}, w.cache, list, kLimit);
   cr_assert_eq(int(result.end), int(StackEnd::kDepthLimit));
   cr_assert_eq(result.depth, 16);
   for (size_t i = 0; i < 16; ++i) cr_assert_eq(w.frames[i], leaf + (i == 0 ? 0 : i - 1));
   // The root is the last frame that is followed.
-  stack[kMostWalkedFrames - 2] = w.root + 1;
-  result = unwind(w.registers, {low, low + kWords * 8}, w.cache, list);
+  stack[kLimit - 2] = w.root + 1;
+  result = unwind(w.registers, {low, low + kWords * 8}, w.cache, list, kLimit);
   cr_assert_eq(int(result.end), int(StackEnd::kRoot));
   cr_assert_eq(result.depth, 32);
   cr_assert_eq(w.frames[16], format::kFramesLeftOut);
   cr_assert_eq(w.frames[31], w.root);
+}
+
+Test(unwind, a_tick_takes_a_share_of_its_interval) {
+  cr_expect_eq(walk_limit(10'000'000), 16666);
+  cr_expect_eq(walk_limit(1'000'000), 4096);
+  cr_expect_eq(walk_limit(1'000'000'000), 65536);
 }
 
 Test(unwind, frames_of_the_agent_are_not_taken) {
@@ -344,7 +351,7 @@ Test(unwind, frames_of_the_agent_are_not_taken) {
   w.stack[20] = w.root + 1;
   w.registers.value[cfi::kReturnAddress] = own + 3;
   FrameList list(w.frames, 5, {own, own + FrameImage::kFunctionBytes});
-  const UnwindResult result = unwind(w.registers, w.bounds(), w.cache, list);
+  const UnwindResult result = unwind(w.registers, w.bounds(), w.cache, list, kLimit);
   cr_assert_eq(result.depth, 5);
   const uint64_t expected[] = {leaf, leaf, format::kFramesLeftOut, leaf, w.root};
   cr_assert(std::equal(expected, expected + 5, w.frames));

@@ -27,7 +27,8 @@ struct Reason {
   const char* remedy;
 };
 constexpr Reason kReasons[] = {
-    {SpecialSite::kTruncated, "too deep to follow", "so many frames are mostly a recursion without end"},
+    {SpecialSite::kTruncated, "too deep to follow",
+     "stacks are followed for a thirtieth of the interval: record with a larger --interval"},
     {SpecialSite::kNoUnwindInfo, "no unwind information",
      "compile with -fasynchronous-unwind-tables; generated code: with frame pointers"},
     {SpecialSite::kBadMemory, "stack memory not readable",
