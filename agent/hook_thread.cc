@@ -4,6 +4,7 @@
 // destructor, which covers return, pthread_exit, thrd_exit and cancellation alike. Not here: threads made by
 // raw clone or inside the C library; nothing of ours runs in them. Context: any thread of the target.
 #include <pthread.h>
+#include <signal.h>
 #include <threads.h>
 
 #include "agent/hooks.h"
@@ -36,8 +37,9 @@ void end_of_thread(void* value) {
   if (in_recorded_process()) end_thread(block);
 }
 
-/// A block ready to be handed to a new thread, with what its record will say of where it came from.
-ThreadBlock* prepare_block(void* start_routine, void* argument) {
+/// A block ready to be handed to a new thread, with what its record will say of where it came from. The mask
+/// that the program sees there is its creator's: what that asked for, or what blocks for it.
+ThreadBlock* prepare_block(void* start_routine, void* argument, bool blocks_sigprof) {
   SignalBlock guard;
   ThreadBlock* block = acquire_block();
   if (!block) {
@@ -47,7 +49,7 @@ ThreadBlock* prepare_block(void* start_routine, void* argument) {
   block->start_routine = start_routine;
   block->start_argument = argument;
   if (current_block) block->creator = current_block->record->index;
-  block->program_blocks_sigprof = current_block && current_block->program_blocks_sigprof;
+  block->program_blocks_sigprof = blocks_sigprof || (current_block && current_block->program_blocks_sigprof);
   return block;
 }
 
@@ -56,24 +58,30 @@ void give_back(ThreadBlock* block) {
   release_block(block);
 }
 
-void note_stack(ThreadBlock& block, const pthread_attr_t* attributes) {
+void note_attributes(ThreadBlock& block, const pthread_attr_t* attributes) {
   void* low = nullptr;
   size_t bytes = 0;
-  if (!attributes || pthread_attr_getstacksize(attributes, &bytes)) return;
+  sigset_t mask;
+  if (!attributes) return;
+  if (pthread_attr_getsigmask_np(attributes, &mask) == 0)
+    block.program_blocks_sigprof = sigismember(&mask, SIGPROF) == 1;
+  if (pthread_attr_getstacksize(attributes, &bytes)) return;
   block.stack_bytes = bytes;
   // An address is in the attributes only if the program put it there; getstack gives (0 - size) for none.
   if (pthread_attr_getstack(attributes, &low, &bytes) == 0 && uint64_t(low) < uint64_t(1) << 47)
     block.stack_low = uint64_t(low);
 }
 
-/// First words of a new thread: block, record, timer; then SIGPROF is let in, whatever mask was inherited.
+/// First words of a new thread, which begins with SIGPROF blocked: block, record, timer. Then SIGPROF is let
+/// in, unless the program handles it and blocks it here.
 void enter_thread(ThreadBlock& block) {
   uint64_t inherited = change_mask(SIG_BLOCK, kAllSignals);
   ObjectFrameInfo ignored;
   find_and_note_object(uint64_t(block.start_routine), &ignored);
   begin_thread(block, {.start_cpu_ns = 0, .is_main = false});
   pthread_setspecific(end_key, &block);
-  change_mask(SIG_SETMASK, agent_state.program_sigprof.handled() ? inherited : inherited & ~kSigprofBit);
+  bool blocked = agent_state.program_sigprof.handled() && block.program_blocks_sigprof;
+  change_mask(SIG_SETMASK, blocked ? inherited | kSigprofBit : inherited & ~kSigprofBit);
 }
 
 /// Compiled to a jump into the program's routine: no frame of ours stays on the stack.
@@ -111,21 +119,21 @@ void start_thread_hooks() {
 
 VARVE_HOOK int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*),
                               void* argument) {
-  ThreadBlock* block = nullptr;
-  if (can_follow_threads()) {
-    learn_java_layout(uint64_t(__builtin_return_address(0)));
-    block = prepare_block(reinterpret_cast<void*>(routine), argument);
-  }
+  if (!can_follow_threads()) return real_pthread_create(thread, attributes, routine, argument);
+  learn_java_layout(uint64_t(__builtin_return_address(0)));
+  SignalBlock until_made(kSigprofBit);
+  ThreadBlock* block = prepare_block(reinterpret_cast<void*>(routine), argument, until_made.had_sigprof());
   if (!block) return real_pthread_create(thread, attributes, routine, argument);
-  note_stack(*block, attributes);
+  note_attributes(*block, attributes);
   int result = real_pthread_create(thread, attributes, &run_thread, static_cast<void*>(block));
   if (result) give_back(block);
   return result;
 }
 
 VARVE_HOOK int thrd_create(thrd_t* thread, thrd_start_t routine, void* argument) {
-  ThreadBlock* block = nullptr;
-  if (can_follow_threads()) block = prepare_block(reinterpret_cast<void*>(routine), argument);
+  if (!can_follow_threads()) return real_thrd_create(thread, routine, argument);
+  SignalBlock until_made(kSigprofBit);
+  ThreadBlock* block = prepare_block(reinterpret_cast<void*>(routine), argument, until_made.had_sigprof());
   if (!block) return real_thrd_create(thread, routine, argument);
   int result = real_thrd_create(thread, &run_c11_thread, static_cast<void*>(block));
   if (result != thrd_success) give_back(block);

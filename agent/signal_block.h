@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// SignalBlock: all signals blocked for a scope, so that neither our handler nor one of the program's, which
-// may call _exit and so come back to us, meets the agent's own structures half changed. CPU time still counts
-// while blocked: an expiry stays pending and comes after the scope. Context: any thread of the target.
+// SignalBlock: signals blocked for a scope; all of them so that neither our handler nor one of the program's,
+// which may call _exit and so come back to us, meets the agent's own structures half changed. CPU time still
+// counts while blocked: an expiry stays pending and comes after the scope. Context: any thread of the target.
 #pragma once
 
 #include <signal.h>
@@ -25,10 +25,12 @@ inline uint64_t change_mask(int how, uint64_t set) {
 
 class SignalBlock {
  public:
-  SignalBlock() : before_(change_mask(SIG_BLOCK, kAllSignals)) {}
+  explicit SignalBlock(uint64_t set = kAllSignals) : before_(change_mask(SIG_BLOCK, set)) {}
   ~SignalBlock() { change_mask(SIG_SETMASK, before_); }
   SignalBlock(const SignalBlock&) = delete;
   SignalBlock& operator=(const SignalBlock&) = delete;
+
+  bool had_sigprof() const { return before_ & kSigprofBit; }
 
  private:
   uint64_t before_;

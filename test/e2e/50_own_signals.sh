@@ -40,6 +40,8 @@ same elsewhere
 expect_match bare 'elsewhere 0 27'
 same others_block
 expect_match bare '"several": 1, "in_others": 0'
+same sent_early
+expect_match bare 'still here'
 same handler_mask
 expect_match bare '"within": 1, "after": 0'
 expect_eq "exit code of a program whose handler blocked signals for its own time" $bare_code 155

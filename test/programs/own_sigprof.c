@@ -153,6 +153,25 @@ static void elsewhere(void) {
   kill(getpid(), SIGPROF);
   pthread_join(thread, NULL);
 }
+/// Sent to threads that have just been made and inherit that it is blocked: it stays pending.
+static void* ends(void* unused) {
+  usleep(200);
+  return unused;
+}
+static void sent_early(void) {
+  sigset_t prof;
+  sigemptyset(&prof);
+  sigaddset(&prof, SIGPROF);
+  pthread_sigmask(SIG_BLOCK, &prof, NULL);
+  work();
+  for (int i = 0; i < 300; ++i) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, ends, NULL);
+    pthread_kill(thread, SIGPROF);
+    pthread_join(thread, NULL);
+  }
+  printf("still here\n");
+}
 /// Threads that blocked it before there was a handler do not get it.
 static volatile sig_atomic_t in_others;
 static pthread_t first_thread;
@@ -314,6 +333,7 @@ int main(int argc, char** argv) {
                {"flags", flags},
                {"elsewhere", elsewhere},
                {"others_block", others_block},
+               {"sent_early", sent_early},
                {"handler_mask", handler_mask},
                {"mask", mask},
                {"hands_on_mask", hands_on_mask}};
