@@ -37,3 +37,17 @@ record -q --no-follow -o p1 "$programs/process_kinds" preload_of_child
 expect_eq "LD_PRELOAD of a child that is not followed" "$(cat out)" none
 LD_PRELOAD=/usr/lib/x86_64-linux-gnu/libz.so.1 record -q --no-follow -o p2 "$programs/process_kinds" preload_of_child
 expect_eq "the user's own LD_PRELOAD" "$(cat out)" /usr/lib/x86_64-linux-gnu/libz.so.1
+
+# Nobody waits for the children of a process that ignores SIGCHLD, and the kernel adds their time to no sum.
+record -q -o ignores python3 -c '
+import os, signal, time
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+for i in range(3):
+  if os.fork() == 0:
+    while time.process_time() < 0.2: pass
+    os._exit(0)
+try: os.wait()
+except ChildProcessError: pass'
+expect_eq "exit code of a program that ignores its children" $code 0
+holds "time of children that nobody waited for" "$(summary sampled_ns ignores) > 400e6"
+expect_match <("$VARVE" report quality ignores) 'The kernel charged 0\.[0-9]+ s less than the agents saw: .* SIGCHLD'

@@ -181,6 +181,24 @@ void note_damages(const load::Profile& profile, View& view) {
   }
 }
 
+/// The kernel passes the time of children on when they are waited for, and nobody waits for those of a
+/// process that ignores SIGCHLD. A little more is the clocks' own difference.
+void note_uncharged(const load::Profile& profile, View& view) {
+  constexpr uint64_t kSlack = 10'000'000;
+  const uint64_t seen = profile.sampled.count + profile.residual.count, charged = profile.kernel_cpu.count;
+  if (!profile.session.finished || seen <= charged + charged / 1000 + kSlack) return;
+  view.notes.push_back(
+      fmt::format("The kernel charged {:.2f} s less than the agents saw: children of a process that ignores "
+                  "SIGCHLD are in its sum for no one. The CPU time is what the agents saw.",
+                  double(seen - charged) / 1e9));
+}
+
+std::string whole_words(const analyze::Quality& quality) {
+  if (quality.samples == 0) return "no samples";
+  return fmt::format("{:.2f}%, {} of {} samples", 100 * quality.whole_share(), quality.whole_samples,
+                     quality.samples);
+}
+
 void add_facts(View& view, const load::Profile& profile, const analyze::Quality& quality) {
   uint64_t cpu = 0, unnamed = 0;
   for (const analyze::ModuleTime& module : quality.modules)
@@ -191,8 +209,7 @@ void add_facts(View& view, const load::Profile& profile, const analyze::Quality&
   const auto value = [&](const char* id, Unit unit, Cell cell) {
     view.facts.push_back({id, "", unit, cell});
   };
-  text("Whole stacks", fmt::format("{:.2f}%, {} of {} samples", 100 * quality.whole_share(),
-                                   quality.whole_samples, quality.samples));
+  text("Whole stacks", whole_words(quality));
   if (quality.deep_samples != 0) {
     text("Deep stacks",
          fmt::format("{} samples without the middle of their stack: record with a larger --stack-depth",
@@ -240,6 +257,7 @@ Made make_quality(const Source& source, const Request& request, analyze::Selecti
   for (CounterSentence& sentence : counter_sentences(source.profile))
     view.notes.push_back(std::move(sentence.text));
   note_damages(source.profile, view);
+  note_uncharged(source.profile, view);
   if (!source.profile.session.finished) {
     view.notes.push_back(
         "The recorder did not see the end of the run: its CPU time is the last that each thread noted.");
