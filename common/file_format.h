@@ -192,9 +192,9 @@ struct ProcessRecord {
   uint64_t end_time_ns;   // 0 until the image ended in an orderly way (exit or exec)
   uint64_t end_cpu_ns;    // CLOCK_PROCESS_CPUTIME_ID then
   uint64_t start_cpu_ns;  // CLOCK_PROCESS_CPUTIME_ID when the agent began: kernel exec and dynamic loader
-  uint64_t vdso_base;
+  uint64_t reserved;
   uint32_t end_kind;  // ImageEnd
-  uint32_t reserved;
+  uint32_t reserved_too;
 };
 static_assert(sizeof(ProcessRecord) == 48);
 
@@ -203,11 +203,11 @@ enum class ImageEnd : uint32_t { kUnknown = 0, kExit = 1, kExec = 2 };
 /// What went wrong or was noticed, counted in place by the agent. New counters go to the end.
 enum class Counter : uint32_t {
   kFileGrowFailed,     // no space, file size limit: recording ended
-  kMapFailed,          // mmap refused
+  kReserved1,          // 0
   kTimerCreateFailed,  // a thread without a timer: not sampled
   kThreadsUnsampled,   // threads that could not be given a block or a timer
   kForeignSignals,     // SIGPROF that was not ours, passed on
-  kReserved5,          // 0: was planned and never counted
+  kReserved5,          // 0
   kTicksPaused,        // ticks while the control page said paused or stopped
   kSamplesLost,        // samples with no room to write them
   kLostCpuNs,          // their CPU time
@@ -216,7 +216,7 @@ enum class Counter : uint32_t {
   kExecFailed,   // exec returned; recording went on
   kModulesLost,  // module records with no room
   kLastErrno,    // errno of the last failure above (a value, not a count)
-  kPausedCpuNs,  // CPU time between ticks that came while paused
+  kReserved14,   // 0
   kMarksLost,    // marks, pauses and resumptions of the program with no room
   kCount
 };

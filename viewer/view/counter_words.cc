@@ -23,8 +23,6 @@ constexpr Words kWords[] = {
     {Counter::kFileGrowFailed, true,
      "The profile could not grow in {} places: a full disk or a limit on file size (ulimit -f); recording "
      "ended there."},
-    {Counter::kMapFailed, true,
-     "The kernel refused {} memory mappings to the agent: a limit on memory (ulimit -v) or on mappings."},
     {Counter::kTimerCreateFailed, true,
      "{} CPU timers were refused: raise the limit on pending signals (ulimit -i) to sample every thread."},
     {Counter::kThreadsUnsampled, true,
