@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Which mapping of a process image an address meant at a time: modules come and go, and another may take the
-// place of one that was unloaded. Not the reader of module records: agent_file.h is. Context: viewer, any
-// thread once built.
+// place of one that was unloaded. A segment tree over addresses: a range of code stands in few of its nodes,
+// and a node knows its mapping at each time, so a search takes two logarithms, however often a place was used
+// again. Not the reader of module records: agent_file.h is. Context: viewer, any thread once built.
 #pragma once
 
 #include <cstdint>
@@ -34,10 +35,21 @@ class MappingIndex {
     uint64_t load, unload;  // ns
     uint32_t mapping;
   };
-  static void narrow(const Row& row, uint64_t time_ns, Hit& hit);
+  /// What a node's ranges mean from a time on: a row, or kNone.
+  struct Change {
+    uint64_t from;
+    uint32_t row;
+  };
 
-  std::vector<Row> rows_;          // by begin
-  std::vector<uint64_t> max_end_;  // of rows [0, i]: where a search downwards may stop
+  void add_rows(const Mapping& mapping, uint32_t number);
+  void place(uint32_t row, std::vector<std::vector<uint32_t>>& nodes) const;
+  std::vector<Change> changes_of(const std::vector<uint32_t>& rows) const;
+  bool is_meant_before(uint32_t a, uint32_t b) const;
+
+  std::vector<Row> rows_;
+  std::vector<uint64_t> cuts_;  // ascending: between two of them all addresses mean the same
+  /// Leaf i, for the addresses from cuts_[i] on, is node cuts_.size() + i; the parent of a node is its half.
+  std::vector<std::vector<Change>> nodes_;
 };
 
 }  // namespace varve::load
