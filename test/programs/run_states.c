@@ -209,6 +209,33 @@ static int many_processes(uint64_t count, uint64_t ms) {
   return 0;
 }
 
+// --- exec MS: a thread that is not the first works, and executes this program again, which works as long in its only thread ------
+static char** exec_arguments;
+
+static void* executes(void* none) {
+  prctl(PR_SET_NAME, "executes");
+  spin_until(now() + wait_ns);
+  execv("/proc/self/exe", exec_arguments);
+  return none;
+}
+
+static int exec_elsewhere(char** argv, uint64_t ms) {
+  static char step[] = "spin";
+  wait_ns = ms * 1000000u;
+  exec_arguments = argv;
+  argv[1] = step;
+  pthread_t thread;
+  pthread_create(&thread, 0, executes, 0);
+  pthread_join(thread, 0);
+  return 1;
+}
+
+static int spin(uint64_t ms) {
+  spin_until(now() + ms * 1000000u);
+  printf("{\"cpu_ns\": %llu}\n", (unsigned long long)now_of(CLOCK_PROCESS_CPUTIME_ID));
+  return 0;
+}
+
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "";
   uint64_t first = argc > 2 ? strtoull(argv[2], 0, 10) : 100, second = argc > 3 ? strtoull(argv[3], 0, 10) : 1;
@@ -217,6 +244,8 @@ int main(int argc, char** argv) {
   if (!strcmp(what, "switches")) return switches(first, second);
   if (!strcmp(what, "threads")) return many_threads(first, second);
   if (!strcmp(what, "processes")) return many_processes(first, second);
-  fprintf(stderr, "run_states phases MS|waits MS|switches N PAIRS|threads N MS|processes N MS\n");
+  if (!strcmp(what, "exec")) return exec_elsewhere(argv, first);
+  if (!strcmp(what, "spin")) return spin(first);
+  fprintf(stderr, "run_states phases MS|waits MS|switches N PAIRS|threads N MS|processes N MS|exec MS|spin MS\n");
   return 2;
 }

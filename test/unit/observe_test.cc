@@ -307,7 +307,7 @@ Test(observe, lost_events_are_told_and_make_counts_unknown) {
               {"track 0 tid 12 ", "ready 0 at 100", "lost 77 at 150", "end 0 at 200: 4294967295 4294967295"});
 }
 
-Test(observe, a_thread_that_executes_takes_the_first_ones_id) {
+Test(observe, the_states_of_a_thread_that_executes_and_is_not_the_first_end_under_its_own_id) {
   Scratch scratch;
   auto writer =
       ObserverWriter::create(scratch.descriptor, record::make_file_header(format::FileKind::kSession));
@@ -323,7 +323,8 @@ Test(observe, a_thread_that_executes_takes_the_first_ones_id) {
   (*writer)->finish({300});
   expect_told(told(scratch.path),
               {"track 0 tid 10 ", "ready 0 at 100", "track 1 tid 12 ", "ready 1 at 110", "end 0 at 120: 0 0",
-               "track 1 tid 10 new", "in 1 at 140 on 0", "end 1 at 150: 0 0"});
+               "track 2 tid 10 new", "in 2 at 130 on 0", "end 1 at 130: 0 0",
+               "in 2 at 140 on 0", "end 2 at 150: 0 0"});
 }
 
 Test(observe, children_are_left_out_where_they_are_not_followed) {

@@ -156,18 +156,19 @@ void SwitchTracks::take_name(const RingEvent& event) {
 }
 
 /// A thread that executes another program becomes the only one of its process, and takes the first one's id.
+/// Where it was not the first, its track ends under its own id, and what it does from now on is another's.
 void SwitchTracks::take_exec(const RingEvent& event) {
-  if (!find(event.tid)) {
-    auto other =
-        std::ranges::find_if(live_, [&](const auto& entry) { return entry.second.pid == event.pid; });
-    if (other != live_.end()) {
-      Track track = other->second;
-      live_.erase(other);
-      track.tid = event.tid;
-      last_ = &(live_[event.tid] = track);
-    }
+  std::vector<int32_t> others;
+  for (const auto& [tid, track] : live_)
+    if (track.pid == event.pid && tid != event.tid) others.push_back(tid);
+  if (others.empty() || find(event.tid)) {
+    take_name(event);
+  } else {
+    const int32_t parent_pid = live_[others.front()].parent_pid;
+    Track& track = begin_track(event.pid, event.tid, parent_pid, event.time, true, event.name);
+    writer_.switch_event(event.time, track.index, SwitchKind::kIn, event.processor);
   }
-  take_name(event);
+  for (int32_t tid : others) end_track(live_[tid], event.time);
 }
 
 /// The end of any thread may be among the lost.

@@ -85,7 +85,8 @@ void ThreadSweeps::add_entry(const Task& task, const SchedSums& before) {
 }
 
 /// Sums that go backwards, or further than time does, are another thread's: one that executes a program takes
-/// the first one's id.
+/// the first one's id. The process goes on, and so does that id's track; what the thread did under its own
+/// was told there.
 void ThreadSweeps::read_task_sums(TaskProcess& process, Task& task, Nanos length) {
   char buffer[128];
   ProcRead read = task.descriptor >= 0 ? read_open(task.descriptor, buffer)
@@ -94,10 +95,12 @@ void ThreadSweeps::read_task_sums(TaskProcess& process, Task& task, Nanos length
   const SchedSums before = task.sums;
   bool another = sums && (sums->ran < before.ran || sums->ready < before.ready ||
                           sums->ran - before.ran > length + kLateTime);
-  if (read.gone() || another) return process.lose(task);
+  const bool took_id = another && task.tid == task.pid;
+  if (took_id) task.sums = *sums;
+  if (read.gone() || (another && !took_id)) return process.lose(task);
   task.active_before = task.active;
   task.active = sums && *sums != before;
-  if (!task.active) return;
+  if (!task.active || took_id) return;
   task.sums = *sums;
   task.wait_known = false;
   add_entry(task, before);
