@@ -20,8 +20,10 @@
 namespace varve::record::observe {
 namespace {
 
-/// Longest time between two looks; a ring that is half full wakes earlier.
-constexpr Nanos kPeriod{50 * kNanosPerMilli.count};
+/// From one look to the next. Soon after something happened, because what a thread waits for can only be
+/// seen while it does; later where nothing did, or where looks would cost more than the observer may. A ring
+/// that is half full wakes earlier.
+constexpr Nanos kShortest{10 * kNanosPerMilli.count}, kLongest{50 * kNanosPerMilli.count};
 /// Younger events than this may still be on their way into another ring: the kernel takes the time of an
 /// event before it writes it, and a virtual processor may be held up between the two.
 constexpr Nanos kMargin{10 * kNanosPerMilli.count};
@@ -149,14 +151,18 @@ void SwitchRings::drain() {
 Nanos SwitchRings::look(Nanos now) {
   drain();
   Nanos limit = saturating_sub(now, kMargin);
-  merge_.take_until(limit, [this](const RingEvent& event) { tracks_.take(event); });
+  bool quiet = true;
+  merge_.take_until(limit, [&](const RingEvent& event) {
+    tracks_.take(event);
+    quiet = false;
+  });
   tracks_.settle(limit);
   Nanos used = clock_now(CLOCK_THREAD_CPUTIME_ID);
-  tracks_.look_at_blocked(clock_now(CLOCK_MONOTONIC), Allowance(budget_.room(kPeriod, used - used_)));
+  tracks_.look_at_blocked(clock_now(CLOCK_MONOTONIC), Allowance(budget_.room(kShortest, used - used_)));
   used = clock_now(CLOCK_THREAD_CPUTIME_ID);
   budget_.charge(now, used - used_);
   used_ = used;
-  return now + kPeriod;
+  return quiet ? now + kLongest : std::min(budget_.next(now, kShortest), now + kLongest);
 }
 
 void SwitchRings::finish(Nanos now) {
