@@ -3,8 +3,8 @@
 // Context: viewer.
 #include "viewer/analyze/timeline.h"
 
+#include <algorithm>
 #include <array>
-#include <unordered_map>
 
 #include "viewer/analyze/track_threads.h"
 
@@ -40,6 +40,47 @@ void for_each_slice(const Timeline& line, TimeRange range, Use use) {
   }
 }
 
+/// A thread's slices are filled in their order, so only one of them at a time needs its parts: there may be
+/// hundreds of thousands of threads.
+class RowFiller {
+ public:
+  void add(Timeline& line, size_t row, size_t slice, const RunEvent& event, uint64_t length) {
+    if (slice != slice_) finish(line, row);
+    slice_ = slice;
+    const uint64_t running = part_of(length, event.running);
+    const uint64_t ready = std::min(part_of(length, event.ready), length - running);
+    parts_[kRun] += running;
+    parts_[kReady] += ready;
+    parts_[kFirstWait + size_t(event.wait)] += length - running - ready;
+  }
+  void finish(Timeline& line, size_t row) {
+    if (slice_ < line.slices) line.states[row * line.slices + slice_] = most_of(parts_);
+    parts_ = {};
+  }
+
+ private:
+  size_t slice_ = SIZE_MAX;
+  Parts parts_{};
+};
+
+void add_states(Timeline& line, const load::Profile& profile) {
+  line.states.resize(line.threads.size() * line.slices);
+  std::vector<size_t> row_of(profile.threads.size(), SIZE_MAX);
+  for (size_t i = 0; i < line.threads.size(); ++i) row_of[line.threads[i].index()] = i;
+  std::vector<RowFiller> rows(line.threads.size());
+  const TrackThreads track_threads(profile);
+  for_each_stretch(profile.run_states, [&](const RunEvent& event, TimeRange stretch) {
+    for (const TrackThreads::Part& of : track_threads.of(event.track, stretch)) {
+      const size_t row = row_of[of.thread.index()];
+      if (row == SIZE_MAX) continue;
+      for_each_slice(line, stretch.within(of.range), [&](size_t slice, TimeRange part) {
+        rows[row].add(line, row, slice, event, part.length());
+      });
+    }
+  });
+  for (size_t row = 0; row < rows.size(); ++row) rows[row].finish(line, row);
+}
+
 void add_levels(Timeline& line, const Levels& levels) {
   line.running.assign(line.slices, 0);
   line.active.assign(line.slices, 0);
@@ -67,26 +108,7 @@ Timeline timeline(const load::Profile& profile, const Levels& levels, TimeRange 
   line.threads = std::move(threads);
   if (line.slices == 0) return line;
   add_levels(line, levels);
-  std::unordered_map<uint32_t, size_t> row_of;
-  for (size_t i = 0; i < line.threads.size(); ++i) row_of[line.threads[i].value] = i;
-  std::vector<Parts> parts(line.threads.size() * line.slices);
-  TrackThreads track_threads(profile);
-  for_each_stretch(profile.run_states, [&](const RunEvent& event, TimeRange stretch) {
-    for (const TrackThreads::Part& of : track_threads.of(event.track, stretch)) {
-      auto row = row_of.find(of.thread.value);
-      if (row == row_of.end()) continue;
-      for_each_slice(line, stretch.within(of.range), [&](size_t slice, TimeRange part) {
-        Parts& sums = parts[row->second * line.slices + slice];
-        uint64_t running = part_of(part.length(), event.running);
-        uint64_t ready = std::min(part_of(part.length(), event.ready), part.length() - running);
-        sums[kRun] += running;
-        sums[kReady] += ready;
-        sums[kFirstWait + size_t(event.wait)] += part.length() - running - ready;
-      });
-    }
-  });
-  line.states.reserve(parts.size());
-  for (const Parts& sums : parts) line.states.push_back(most_of(sums));
+  add_states(line, profile);
   return line;
 }
 

@@ -54,14 +54,7 @@ void fill(const analyze::MetricTable& metrics, size_t count, const analyze::Sele
   if (out[kCpu] > 0 || out[kSamples] > 0) add_sum(RowKind::kFilteredOut, std::string(kFilteredOut), out);
 }
 
-}  // namespace
-
-Made make_threads(const Source& source, const Request& request, analyze::Selection selection) {
-  const load::Profile& profile = source.profile;
-  const uint64_t all = whole(selection)[kCpu];
-  const StateColumns states(source);
-  const BandColumns bands(source, largest_cpu(selection.by_thread));
-  View view;
+Table thread_table(const StateColumns& states, const BandColumns& bands) {
   Table table;
   table.id = "threads";
   table.empty = "No thread was seen.";
@@ -88,6 +81,18 @@ Made make_threads(const Source& source, const Request& request, analyze::Selecti
                                             });
   states.add_data_columns(table);
   bands.add_data_columns(table);
+  return table;
+}
+
+}  // namespace
+
+Made make_threads(const Source& source, const Request& request, analyze::Selection selection) {
+  const load::Profile& profile = source.profile;
+  const uint64_t all = whole(selection)[kCpu];
+  const StateColumns states(source);
+  const BandColumns bands(source, largest_cpu(selection.by_thread));
+  View view;
+  Table table = thread_table(states, bands);
   const auto add = [&](RowKind kind, std::span<const uint64_t> sum, ThreadId id, std::string_view name) {
     Cell start, life, pid, tid;
     std::string_view program;

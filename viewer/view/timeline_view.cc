@@ -61,6 +61,76 @@ void add_marks(View& view, const load::Profile& profile, const Marks& marks) {
   view.tables.push_back(pause_table(profile));
 }
 
+/// A row a thread below the strips of the run.
+class TimelineTable {
+ public:
+  TimelineTable(View& view, const Source& source, const analyze::Timeline& line)
+      : view_(view), profile_(source.profile), line_(line) {
+    table_.id = "threads";
+    table_.title =
+        fmt::format("{:.3f} s to {:.3f} s, {:.2f} ms a letter", double(begin()) / 1e9, double(end()) / 1e9,
+                    double(line.range.length()) / 1e6 / double(std::max<size_t>(line.slices, 1)));
+    table_.empty = "No thread was observed.";
+    table_.columns = {{"", "CPU", Unit::kTime, false, -1, 2},
+                      {"pid", several_processes() ? "PID" : "", Unit::kNumber, false, -1, 1},
+                      {"tid", "TID", Unit::kNumber, false, -1, 3},
+                      {"program", "", Unit::kText},
+                      {"name", "Thread", Unit::kText},
+                      {"cpu_ns", "", Unit::kTime},
+                      {"begin_ns", "", Unit::kTime},
+                      {"end_ns", "", Unit::kTime},
+                      {"states", "", Unit::kText},
+                      {"", "Time", Unit::kStrip}};
+  }
+
+  /// Since the start of the run; the letters divide the time between evenly.
+  uint64_t begin() const { return since_start(line_.range.begin); }
+  uint64_t end() const { return since_start(line_.range.end); }
+
+  void add_strip(std::string_view name, std::string strip) {
+    const Cell cell = view_.own(std::move(strip));
+    table_.add({0, RowKind::kSpecial, false}, {{}, {}, {}, {}, name, {}, begin(), end(), cell, cell});
+  }
+
+  void add_threads(const analyze::MetricTable& by_thread) {
+    std::set<char> letters;
+    for (size_t i = 0; i < line_.threads.size(); ++i) {
+      const load::Thread& thread = profile_.threads[line_.threads[i].index()];
+      const load::Process& process = process_of(line_.threads[i]);
+      const uint64_t cpu = by_thread.at(line_.threads[i].index(), kCpu);
+      std::string strip = state_strip(line_, i);
+      letters.insert(strip.begin(), strip.end());
+      const Cell states = view_.own(std::move(strip));
+      table_.add({}, {cpu, uint64_t(uint32_t(process.pid)), uint64_t(uint32_t(thread.tid)),
+                      analyze::program_name(process), std::string_view(thread.name), cpu, begin(), end(),
+                      states, states});
+    }
+    for (const char letter : letters)
+      if (const std::string_view meaning = letter_meaning(letter); !meaning.empty())
+        view_.legend.emplace_back(letter, meaning);
+  }
+
+  Table take() { return std::move(table_); }
+
+ private:
+  uint64_t since_start(uint64_t time) const {
+    return time - std::min(time, profile_.session.start_time.count);
+  }
+  const load::Process& process_of(ThreadId thread) const {
+    return profile_.processes[profile_.threads[thread.index()].process.index()];
+  }
+  bool several_processes() const {
+    return std::ranges::any_of(line_.threads, [&](ThreadId thread) {
+      return process_of(thread).pid != process_of(line_.threads.front()).pid;
+    });
+  }
+
+  View& view_;
+  const load::Profile& profile_;
+  const analyze::Timeline& line_;
+  Table table_;
+};
+
 }  // namespace
 
 size_t slices_for(size_t width) {
@@ -85,51 +155,20 @@ Made make_timeline(const Source& source, const Request& request, analyze::Select
   const analyze::Timeline line = analyze::timeline(profile, concurrency.levels, concurrency.levels.range(),
                                                    std::max<size_t>(request.slices, 1), std::move(threads));
 
-  Table table;
-  table.id = "threads";
-  table.empty = "No thread was observed.";
-  table.columns = {{"", "CPU", Unit::kTime, false, -1, 1},
-                   {"pid", "", Unit::kNumber},
-                   {"tid", "TID", Unit::kNumber, false, -1, 2},
-                   {"name", "Thread", Unit::kText},
-                   {"cpu_ns", "", Unit::kTime},
-                   {"states", "", Unit::kText},
-                   {"", "Time", Unit::kStrip}};
-  std::set<char> letters;
-  const auto strip_row = [&](std::string_view name, std::string strip) {
-    const Cell cell = view.own(std::move(strip));
-    table.add({0, RowKind::kSpecial, false}, {{}, {}, {}, name, {}, cell, cell});
-  };
-  if (!marks.empty()) strip_row("[marks]", mark_strip(line, marks));
-  if (!profile.pauses.empty()) strip_row("[paused]", pause_strip(line, profile));
-  strip_row("[running]", level_strip(line.running));
-  strip_row("[or ready]", level_strip(line.active));
-  for (size_t i = 0; i < line.threads.size(); ++i) {
-    const load::Thread& thread = profile.threads[line.threads[i].index()];
-    const load::Process& process = profile.processes[thread.process.index()];
-    const uint64_t cpu = selection.by_thread.at(line.threads[i].index(), kCpu);
-    std::string strip = state_strip(line, i);
-    letters.insert(strip.begin(), strip.end());
-    const Cell states = view.own(std::move(strip));
-    table.add({}, {cpu, uint64_t(uint32_t(process.pid)), uint64_t(uint32_t(thread.tid)),
-                   std::string_view(thread.name), cpu, states, states});
-  }
-  const uint64_t start = profile.session.start_time.count;
-  const auto since = [start](uint64_t time) { return double(time - std::min(time, start)) / 1e9; };
-  table.title =
-      fmt::format("{:.3f} s to {:.3f} s, {:.2f} ms a letter", since(line.range.begin), since(line.range.end),
-                  double(line.range.length()) / 1e6 / double(std::max<size_t>(line.slices, 1)));
-  view.facts.push_back({"begin_ns", "", Unit::kTime, line.range.begin - std::min(line.range.begin, start)});
-  view.facts.push_back({"end_ns", "", Unit::kTime, line.range.end - std::min(line.range.end, start)});
+  TimelineTable table(view, source, line);
+  if (!marks.empty()) table.add_strip("[marks]", mark_strip(line, marks));
+  if (!profile.pauses.empty()) table.add_strip("[paused]", pause_strip(line, profile));
+  table.add_strip("[running]", level_strip(line.running));
+  table.add_strip("[or ready]", level_strip(line.active));
+  table.add_threads(selection.by_thread);
+  view.facts.push_back({"begin_ns", "", Unit::kTime, table.begin()});
+  view.facts.push_back({"end_ns", "", Unit::kTime, table.end()});
   view.facts.push_back({"slices", "", Unit::kCount, uint64_t(line.slices)});
-  view.tables.push_back(std::move(table));
+  view.tables.push_back(table.take());
   add_marks(view, profile, marks);
   if (all > line.threads.size())
     view.notes.push_back(
         fmt::format("{} more threads are not shown; --limit 0 shows all.", all - line.threads.size()));
-  for (const char letter : letters)
-    if (const std::string_view meaning = letter_meaning(letter); !meaning.empty())
-      view.legend.emplace_back(letter, meaning);
   return view;
 }
 
