@@ -11,6 +11,8 @@ namespace {
 
 using Key = std::pair<int32_t, int32_t>;  // pid, tid
 constexpr uint32_t kNone = UINT32_MAX;
+/// A sweep may find a thread so late that its agent has said good-bye; ids are not used again that soon.
+constexpr Nanos kLateSight{100 * kNanosPerMilli.count};
 
 bool overlap(Nanos begin, Nanos end, Nanos other_begin, Nanos other_end) {
   auto before = [](Nanos first_end, Nanos second_begin) {
@@ -55,8 +57,8 @@ class Joiner {
       const bool last = i + 1 == threads.size() || threads[i + 1]->track != threads[i]->track;
       const Nanos begin = first ? track.start : threads[i - 1]->end_time;
       if (begin.count != 0) threads[i]->start_time = std::min(threads[i]->start_time, begin);
-      if (last && threads[i]->end_time.count != 0)
-        threads[i]->end_time = std::max(threads[i]->end_time, track.end);
+      if (last && threads[i]->end_time.count != 0 && track.end.count != 0)
+        threads[i]->end_time = std::clamp(threads[i]->end_time, track.last_seen, track.end);
     }
   }
 
@@ -69,12 +71,13 @@ class Joiner {
     return after != rows.end() && overlaps(after->second) ? after->second : kNone;
   }
 
-  /// A sweep may see a thread later than its own agent does.
   TrackId track_of(const Thread& thread) const {
     auto found = tracks_of_.find({profile_.processes[thread.process.index()].pid, thread.tid});
     if (found == tracks_of_.end()) return TrackId::none();
     return {row_at(found->second, thread.start_time, [&](uint32_t row) {
-      return overlap(tracks_[row].start, tracks_[row].end, thread.start_time, thread.end_time);
+      const Nanos late = tracks_[row].start_seen ? Nanos{} : kLateSight;
+      return overlap(saturating_sub(tracks_[row].start, late), tracks_[row].end, thread.start_time,
+                     thread.end_time);
     })};
   }
 

@@ -22,6 +22,7 @@
 #include "viewer/load/path_tree.h"
 #include "viewer/load/sample_table.h"
 #include "viewer/load/session_file.h"
+#include "viewer/load/sweep_ends.h"
 
 namespace varve::load {
 namespace {
@@ -337,6 +338,7 @@ void Loader::add_run_states() {
   } else {
     profile_.run_states = std::move(observer->states);
     join_tracks(profile_);
+    complete_sweep_ends(profile_);
   }
 }
 

@@ -98,6 +98,8 @@ class ObserverReader {
     TrackId id = known_track(row.track);
     Track& track = states_.tracks[id.index()];
     track.end = {std::max(row.time_ns, track.start.count)};
+    track.last_seen = {std::clamp(sweep_begin_, track.start.count, track.end.count)};
+    if (states_.source != RunStates::Source::kSweeps) track.last_seen = track.end;
     track.voluntary_switches = row.voluntary_switches;
     track.involuntary_switches = row.involuntary_switches;
     add(track.end.count, id, {.ended = true});
@@ -152,6 +154,7 @@ class ObserverReader {
       throw ParseError("has a sweep at an impossible time");
     SweepStretches::Told told;
     told.begin_ns = chunk_time_ + begin;
+    sweep_begin_ = told.begin_ns;
     told.length_ns = std::min(length, UINT64_MAX - told.begin_ns);
     last_time_ = std::max(last_time_, told.begin_ns + told.length_ns);
     while (!record.empty()) {
@@ -216,7 +219,8 @@ class ObserverReader {
   std::vector<TrackId> turn_;      // by processor: who was switched in last
   std::vector<uint16_t> runs_on_;  // by track: the processor, while it runs
   SweepStretches sweeps_;
-  uint64_t last_time_ = 0;  // that anything is known of
+  uint64_t sweep_begin_ = 0;  // of the last one
+  uint64_t last_time_ = 0;    // that anything is known of
 };
 
 }  // namespace

@@ -25,6 +25,7 @@ struct Track {
   bool start_seen = false;  // else `start` is the first look at it
   Nanos start;              // CLOCK_MONOTONIC
   Nanos end;                // zero: lived when observation ended
+  Nanos last_seen;          // it lived then: by sweeps its end is known to the length of one
   uint32_t voluntary_switches = format::kUnknownCount;
   uint32_t involuntary_switches = format::kUnknownCount;
 };

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+// See sweep_ends.h.
+// Context: viewer.
+#include "viewer/load/sweep_ends.h"
+
+#include <algorithm>
+#include <map>
+
+namespace varve::load {
+namespace {
+
+/// What the events of a track tell of it.
+struct Seen {
+  double running_ns = 0, ready_ns = 0, blocked_ns = 0;
+  uint32_t last = UINT32_MAX;  // event
+  uint32_t end = UINT32_MAX;   // the event that ends it
+
+  void add(const RunEvent& event, uint64_t length) {
+    running_ns += double(length) * event.running / RunEvent::kWhole;
+    ready_ns += double(length) * event.ready / RunEvent::kWhole;
+    blocked_ns += double(length) * (RunEvent::kWhole - event.active()) / RunEvent::kWhole;
+  }
+  /// Of the time that it did not run.
+  double ready_share() const { return ready_ns > 0 ? ready_ns / (ready_ns + blocked_ns) : 0; }
+};
+
+std::vector<Seen> seen_of_tracks(const RunStates& states) {
+  std::vector<Seen> seen(states.tracks.size());
+  for (uint32_t i = 0; i < states.events.size(); ++i) {
+    const RunEvent& event = states.events[i];
+    Seen& of_track = seen[event.track.index()];
+    if (of_track.last != UINT32_MAX)
+      of_track.add(states.events[of_track.last], event.time_ns - states.events[of_track.last].time_ns);
+    (event.ended ? of_track.end : of_track.last) = i;
+  }
+  return seen;
+}
+
+uint16_t share_of(double part, double whole) {
+  return uint16_t(std::clamp(part / whole, 0.0, 1.0) * RunEvent::kWhole);
+}
+
+/// The thread's clock counts since its track began, over all its images. When it did not run after the last
+/// sweep it did what it did before: a thread that had to wait for processors still had to.
+RunEvent last_stretch(const Thread& thread, const Seen& seen, const RunEvent& last, uint64_t begin_ns) {
+  RunEvent event = last;
+  event.time_ns = begin_ns;
+  event.quanta = 0;
+  const auto length = double(thread.end_time.count - begin_ns);
+  event.running = share_of(double(thread.end_cpu.count) - seen.running_ns, length);
+  event.ready = uint16_t((RunEvent::kWhole - event.running) * seen.ready_share());
+  return event;
+}
+
+/// The last stretch of each track.
+void add_ends(Profile& profile, std::vector<RunEvent>& added) {
+  RunStates& states = profile.run_states;
+  const std::vector<Seen> seen = seen_of_tracks(states);
+  for (const Thread& thread : profile.threads) {
+    if (!thread.track.valid() || thread.end_cpu.count == 0) continue;
+    Track& track = states.tracks[thread.track.index()];
+    const Seen& of_track = seen[thread.track.index()];
+    const bool is_last = thread.end_time >= track.last_seen && thread.end_time <= track.end;
+    if (of_track.end == UINT32_MAX || of_track.last == UINT32_MAX || !is_last) continue;
+    const RunEvent& last = states.events[of_track.last];
+    const uint64_t begin = std::max(track.last_seen.count, last.time_ns);
+    if (begin >= thread.end_time.count) continue;
+    added.push_back(last_stretch(thread, of_track, last, begin));
+    track.end = thread.end_time;
+    states.events[of_track.end].time_ns = track.end.count;
+  }
+}
+
+/// Tracks of threads that lived between two sweeps. Of one that lived longer the observer should have known.
+constexpr Nanos kLongest = kNanosPerSecond;
+
+class UnseenThreads {
+ public:
+  UnseenThreads(Profile& profile, std::vector<RunEvent>& added) : profile_(profile), added_(added) {}
+
+  void add_all() {
+    for (Thread& thread : profile_.threads) {
+      const Nanos end = thread.end_time;
+      const bool known = !thread.track.valid() && thread.end_cpu.count != 0 && thread.start_time < end;
+      if (known && end <= profile_.run_states.end && end - thread.start_time < kLongest) add(thread);
+    }
+  }
+
+ private:
+  struct Made {
+    TrackId track;
+    Nanos cpu;       // of the thread's clock at the end of its last image
+    size_t end = 0;  // the event that ends it
+  };
+
+  /// An image that another one of the same thread has led to goes on with that one's track.
+  void add(Thread& thread) {
+    const Process& process = profile_.processes[thread.process.index()];
+    auto [found, is_new] = made_.try_emplace({process.pid, thread.tid});
+    Made& made = found->second;
+    std::vector<Track>& tracks = profile_.run_states.tracks;
+    const bool goes_on = !is_new && process.image > 0 && tracks[made.track.index()].end <= thread.start_time;
+    // The agent of an image begins later than its thread's clock, or than the image before it ended.
+    if (goes_on) {
+      thread.start_time = tracks[made.track.index()].end;
+    } else {
+      thread.start_time = std::min(thread.start_time, saturating_sub(thread.end_time, thread.end_cpu));
+      made = {{uint32_t(tracks.size())}, {}, 0};
+      tracks.push_back({process.pid, thread.tid, process.ppid, thread.name, true, thread.start_time,
+                        thread.end_time, thread.end_time});
+    }
+    RunEvent event;
+    event.time_ns = thread.start_time.count;
+    event.track = thread.track = made.track;
+    event.running = share_of(double(saturating_sub(thread.end_cpu, made.cpu).count),
+                             double((thread.end_time - thread.start_time).count));
+    event.quanta = 1;
+    if (goes_on)
+      added_[made.end] = event;
+    else
+      added_.push_back(event);
+    made.end = added_.size();
+    made.cpu = thread.end_cpu;
+    tracks[made.track.index()].end = tracks[made.track.index()].last_seen = thread.end_time;
+    RunEvent end;
+    end.time_ns = thread.end_time.count;
+    end.track = made.track;
+    end.ended = true;
+    added_.push_back(end);
+  }
+
+  Profile& profile_;
+  std::vector<RunEvent>& added_;
+  std::map<std::pair<int32_t, int32_t>, Made> made_;  // by pid and tid
+};
+
+}  // namespace
+
+void complete_sweep_ends(Profile& profile) {
+  RunStates& states = profile.run_states;
+  if (states.source != RunStates::Source::kSweeps) return;
+  std::vector<RunEvent> added;
+  add_ends(profile, added);
+  UnseenThreads(profile, added).add_all();
+  states.events.insert(states.events.end(), added.begin(), added.end());
+  std::ranges::stable_sort(states.events, {}, &RunEvent::time_ns);
+}
+
+}  // namespace varve::load
