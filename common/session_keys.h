@@ -13,8 +13,10 @@ inline constexpr char kKernel[] = "kernel";          // uname -r
 inline constexpr char kVersion[] = "version";        // of varve record
 inline constexpr char kDirectory[] = "directory";    // working directory of the command
 inline constexpr char kProcessors[] = "processors";  // online ones
-inline constexpr char kAffinity[] = "affinity";      // processors the command may use, "0-3,8"
+inline constexpr char kAffinity[] = "affinity";      // processors that the recorder may use, "0-3,8"
 inline constexpr char kCores[] = "cores";            // physical cores among those
+inline constexpr char kUsable[] =
+    "usable";  // what threads of the run could use: "NS CORES LIST" since NS after exec; one record a change
 inline constexpr char kCgroupCpuMax[] =
     "cgroup_cpu_max";  // cpu.max as read: "QUOTA PERIOD" in us, or "max PERIOD"
 inline constexpr char kIntervalNs[] = "interval_ns";               // between ticks of a thread's CPU clock

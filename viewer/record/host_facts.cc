@@ -5,7 +5,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -40,39 +39,6 @@ std::optional<double> number(std::string_view text) {
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end == text.data()) return {};
   return value;
-}
-
-/// "0-2,5" for the processors that this process may run on.
-std::string affinity_list() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return "";
-  std::string list;
-  for (int first = 0; first < CPU_SETSIZE; ++first) {
-    if (!CPU_ISSET(first, &set)) continue;
-    int last = first;
-    while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, &set)) ++last;
-    if (!list.empty()) list += ',';
-    list += first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last);
-    first = last;
-  }
-  return list;
-}
-
-/// Physical cores among the processors that this process may run on; 0 where the kernel does not say.
-size_t count_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 0;
-  std::set<std::pair<std::string, std::string>> cores;
-  for (int number = 0; number < CPU_SETSIZE; ++number) {
-    if (!CPU_ISSET(number, &set)) continue;
-    std::string folder = fmt::format("/sys/devices/system/cpu/cpu{}/topology/", number);
-    std::string core = small_file(folder + "core_id");
-    if (core.empty()) return 0;
-    cores.emplace(small_file(folder + "physical_package_id"), core);
-  }
-  return cores.size();
 }
 
 std::string cpu_model() {
@@ -124,6 +90,31 @@ bool is_plain(char c) {
 }
 
 }  // namespace
+
+std::string processor_list(const cpu_set_t& processors) {
+  std::string list;
+  for (int first = 0; first < CPU_SETSIZE; ++first) {
+    if (!CPU_ISSET(first, &processors)) continue;
+    int last = first;
+    while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, &processors)) ++last;
+    if (!list.empty()) list += ',';
+    list += first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last);
+    first = last;
+  }
+  return list;
+}
+
+size_t count_cores(const cpu_set_t& processors) {
+  std::set<std::pair<std::string, std::string>> cores;
+  for (int number = 0; number < CPU_SETSIZE; ++number) {
+    if (!CPU_ISSET(number, &processors)) continue;
+    std::string folder = fmt::format("/sys/devices/system/cpu/cpu{}/topology/", number);
+    std::string core = small_file(folder + "core_id");
+    if (core.empty()) return 0;
+    cores.emplace(small_file(folder + "physical_package_id"), core);
+  }
+  return cores.size();
+}
 
 std::string small_file(const std::string& path, size_t limit) {
   int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -183,8 +174,11 @@ std::vector<std::pair<std::string, std::string>> host_facts() {
   }
   add(keys::kCpuModel, cpu_model());
   add(keys::kProcessors, fmt::format("{}", sysconf(_SC_NPROCESSORS_ONLN)));
-  add(keys::kAffinity, affinity_list());
-  if (size_t cores = count_cores()) add(keys::kCores, fmt::format("{}", cores));
+  cpu_set_t own;
+  CPU_ZERO(&own);
+  sched_getaffinity(0, sizeof own, &own);
+  add(keys::kAffinity, processor_list(own));
+  if (size_t cores = count_cores(own)) add(keys::kCores, fmt::format("{}", cores));
   add(keys::kCgroupCpuMax, cgroup_cpu_max("").value_or(""));
   add(keys::kUser, fmt::format("{}", geteuid()));
   return facts;

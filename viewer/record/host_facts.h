@@ -4,6 +4,8 @@
 // Context: viewer.
 #pragma once
 
+#include <sched.h>
+
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +16,11 @@ namespace varve::record {
 
 /// Session keys and values, in the order in which they are written. Facts that cannot be had are left out.
 std::vector<std::pair<std::string, std::string>> host_facts();
+
+/// "0-2,5"
+std::string processor_list(const cpu_set_t& processors);
+/// Physical cores among these processors; 0 where the kernel does not say.
+size_t count_cores(const cpu_set_t& processors);
 
 /// The value of a line "NAME:\tVALUE" in a file of /proc.
 std::optional<std::string> proc_value(const std::string& path, std::string_view name);

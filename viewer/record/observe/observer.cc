@@ -92,6 +92,7 @@ tl::expected<void, std::string> Observer::begin(Subject subject, int directory,
 void Observer::let_go(Nanos start) {
   if (!source_) return;
   source_->begin(start);
+  affinity_.begin(start);
   try {
     SignalsBlocked blocked;
     thread_ = std::thread([this] { run(); });
@@ -109,6 +110,7 @@ void Observer::run() {
   Nanos now = clock_now(CLOCK_MONOTONIC), flushed = now;
   while (!(wakes[0].revents & POLLIN) && !writer_->failed()) {
     Nanos next = source_->look(now);
+    if (affinity_.due(now)) affinity_.look(now, source_->threads());
     if (now - flushed >= kFlushPeriod) {
       writer_->flush(now);
       flushed = now;
@@ -141,8 +143,9 @@ void Observer::stop(SessionWriter& session) {
   if (writer_ && writer_->failed())
     trouble_ = fmt::format("run states could not be written: {}", std::strerror(writer_->error()));
   if (!source_) session.text(session_key::kObserver, "off");
-  if (source_)
-    for (const auto& [key, value] : source_->facts()) session.text(key, value);
+  auto facts = source_ ? source_->facts() : std::vector<std::pair<std::string, std::string>>();
+  affinity_.add_facts(facts);
+  for (const auto& [key, value] : facts) session.text(key, value);
   if (source_) session.text(session_key::kObserverCpuNs, fmt::format("{}", cpu_.count));
   if (!reason_.empty()) session.text(session_key::kObserverReason, reason_);
   if (!trouble_.empty()) session.text(session_key::kObserverTrouble, trouble_);

@@ -13,6 +13,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "viewer/record/observe/affinity_watch.h"
 #include "viewer/record/observe/observer_writer.h"
 #include "viewer/record/observe/source.h"
 #include "viewer/record/session_writer.h"
@@ -49,6 +50,7 @@ class Observer {
   std::string trouble_;  // why run states are missing, or end early
   std::unique_ptr<ObserverWriter> writer_;
   std::unique_ptr<Source> source_;
+  AffinityWatch affinity_;
   int stop_event_ = -1;
   std::thread thread_;
   Nanos cpu_;  // of the thread

@@ -30,6 +30,9 @@ class Source {
   /// The last look, at all that happened until `now`.
   virtual void finish(Nanos now) = 0;
 
+  /// The ids of all threads that live, as far as it knows.
+  virtual std::vector<pid_t> threads() = 0;
+
   /// What the session is to say of it in the end: keys and values.
   virtual std::vector<std::pair<std::string, std::string>> facts() const = 0;
 };

@@ -33,6 +33,7 @@ class SwitchRings : public Source {
   void add_wakes(std::vector<pollfd>& wakes) const override;
   Nanos look(Nanos now) override;
   void finish(Nanos now) override;
+  std::vector<pid_t> threads() override { return tracks_.threads(); }
   std::vector<std::pair<std::string, std::string>> facts() const override;
 
  private:

@@ -36,6 +36,12 @@ bool SwitchTracks::wanted(const RingEvent& event) const {
   return event.tid > 0 && event.pid > 0 && (subject_.follow || event.pid == subject_.command);
 }
 
+std::vector<pid_t> SwitchTracks::threads() const {
+  std::vector<pid_t> threads;
+  for (const auto& [tid, track] : live_) threads.push_back(tid);
+  return threads;
+}
+
 void SwitchTracks::take(const RingEvent& event) {
   using Taker = void (SwitchTracks::*)(const RingEvent&);
   static constexpr Taker kTakers[] = {

@@ -32,6 +32,8 @@ class SwitchTracks {
   /// All events up to `time` were taken: what looks until then saw is certain.
   void settle(Nanos time);
 
+  /// That live.
+  std::vector<pid_t> threads() const;
   uint64_t lost() const { return lost_; }
   uint64_t refused_looks() const { return refused_looks_; }
 

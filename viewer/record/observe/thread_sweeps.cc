@@ -208,6 +208,14 @@ void ThreadSweeps::finish(Nanos now) {
   table_.remove_gone();
 }
 
+std::vector<pid_t> ThreadSweeps::threads() {
+  std::vector<pid_t> threads;
+  for (const TaskProcess& process : table_.processes())
+    for (const Task& task : process.tasks)
+      if (!task.over) threads.push_back(task.tid);
+  return threads;
+}
+
 std::vector<std::pair<std::string, std::string>> ThreadSweeps::facts() const {
   std::vector<std::pair<std::string, std::string>> facts = {{session_key::kObserver, "sweeps"}};
   if (sweeps_)

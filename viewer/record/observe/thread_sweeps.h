@@ -23,6 +23,7 @@ class ThreadSweeps : public Source {
   void begin(Nanos start) override;
   Nanos look(Nanos now) override;
   void finish(Nanos now) override;
+  std::vector<pid_t> threads() override;
   std::vector<std::pair<std::string, std::string>> facts() const override;
 
  private:
