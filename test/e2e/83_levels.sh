@@ -86,6 +86,41 @@ for source in $sources; do
   more_work ${source}_on_one
 done
 
+# What the program could use is what counts, not what varve could: by taskset inside, and changed while it ran.
+fact() { "$VARVE" report concurrency --scale utilization --format json "$1" | python3 -c "import json,sys; print('%.10g' % json.load(sys.stdin)['$2'])"; }
+if [ "$(nproc)" -gt 1 ]; then
+  for source in $sources; do
+    record -q -o one-$source --run-states $source taskset -c 0 sleep 0.5
+    expect_eq "$source: target under taskset" "$(fact one-$source target)" 1
+    record -q -o later-$source --run-states $source sh -c 'sleep 0.3; exec taskset -c 0 sleep 0.6'
+    expect_eq "$source: target where most of the time had one processor" "$(fact later-$source target)" 1
+    report concurrency later-$source
+    expect_match out 'might use changed while it ran'
+  done
+else
+  echo "SKIPPED affinity: one processor"
+fi
+
+# The limit of a cgroup, of either version.
+limited() {  # limited FOLDER FILE VALUE
+  mkdir "$1" 2>/dev/null || return
+  [ -e "$1/$2" ] && echo "$3" >"$1/$2" || { rmdir "$1"; return 1; }
+  bash -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$1" "$VARVE" record -q -o "limited-$2" sleep 0.1
+  wait_for rmdir "$1"
+  expect_eq "target with $2" "$(fact "limited-$2" target)" 0.5
+}
+name=varve-test-$$
+limited "/sys/fs/cgroup/$name" cpu.max "50000 100000" || limited "/sys/fs/cgroup/unified/$name" cpu.max "50000 100000" ||
+  echo "SKIPPED a limit of version 2: its cgroups cannot be written"
+limited "/sys/fs/cgroup/cpu/$name" cpu.cfs_quota_us 50000 || echo "SKIPPED a limit of version 1: its cgroups cannot be written"
+
+# What was delayed is in no level, and no time is at level 0 because of it.
+record -q -o delayed --delay 500ms "$program" 200
+report concurrency delayed
+expect_match out 'What was paused, 0\.5.* is in no band'
+delayed=$(fact delayed elapsed_ns) whole=$(summary elapsed_ns delayed)
+[ $((whole - delayed)) -gt 450000000 ] && [ $((whole - delayed)) -lt 700000000 ] || fail "--delay: levels of $delayed of $whole ns"
+
 # The same TLP from a second reader of the format, for several processes.
 if [ "$sources" != sweeps ]; then
   mkdir project

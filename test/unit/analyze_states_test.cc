@@ -156,7 +156,7 @@ Test(states, a_sample_has_the_band_of_its_moment) {
         size_t seen[kBands + 1] = {};
         for (size_t i = 0; i < got.size(); ++i) {
           ++seen[size_t(got[i])];
-          if (!profile.samples.thread[i].valid()) {
+          if (!profile.samples.thread[i].valid() || is_paused(profile, profile.samples.path[i])) {
             cr_expect_eq(int(got[i]), int(Band::kUnknown));
             continue;
           }
@@ -170,6 +170,37 @@ Test(states, a_sample_has_the_band_of_its_moment) {
         if (scale == Scale::kUtilization) cr_expect_eq(seen[size_t(Band::kOver)], 0);
       }
     }
+  });
+}
+
+/// As a run without its paused stretches.
+Test(states, what_was_paused_is_in_no_level) {
+  both_sources([](const RandomProfile& made) {
+    const RunStates& states = made.profile.run_states;
+    const uint64_t begin = states.begin.count, length = states.end.count - begin;
+    const auto at = [&](uint64_t percent) { return Nanos{begin + length / 100 * percent}; };
+    const std::vector<load::Pause> pauses = {{ProcessId::none(), {0}, at(20)},
+                                             {{0}, at(30), at(40)},  // of one process: the others went on
+                                             {ProcessId::none(), at(50), at(55)},
+                                             {ProcessId::none(), at(90), at(200)}};
+    const CountedTime counted(pauses);
+    const TimeRange parts[] = {{at(20).count, at(50).count}, {at(55).count, at(90).count}};
+    const Levels levels(states, {}, all, counted);
+    cr_expect_eq(levels.elapsed(), parts[0].length() + parts[1].length());
+    std::vector<uint64_t> wanted(states.tracks.size() + 2);
+    for (const TimeRange part : parts) {
+      const auto time = time_by_level(Levels(states, part, all), &Level::active);
+      for (size_t i = 0; i < time.size(); ++i) wanted[i] += time[i];
+    }
+    auto got = time_by_level(levels, &Level::active);
+    got.resize(wanted.size());
+    // A stretch that a pause cuts in two is rounded once more.
+    for (size_t i = 0; i < wanted.size(); ++i) cr_expect_float_eq(double(got[i]), double(wanted[i]), 100);
+    cr_expect_eq(sum(got), levels.elapsed());
+    const std::vector<uint32_t> group_of(states.tracks.size(), 0);
+    const TimeRange whole[] = {levels.range()};
+    cr_expect_eq(sum(running_time_by_group(states, whole, group_of, counted)[0]), levels.elapsed());
+    cr_expect_eq(counted.in({at(60).count, at(58).count}), 0);
   });
 }
 
@@ -201,6 +232,32 @@ Test(states, running_and_ready_and_waiting_are_the_time_observed) {
       }
     }
   });
+}
+
+/// Wait is what is left of the lifetime; of each kind in proportion, and never negative.
+Test(states, settled_by_the_clocks_the_parts_are_the_lifetime) {
+  RandomProfile made = with_states(1, RunStates::Source::kSweeps);
+  load::Profile& profile = made.profile;
+  const RunStates& states = profile.run_states;
+  for (load::Thread& thread : profile.threads) {
+    thread.seen_only = false;
+    thread.end_cpu = {1};
+    thread.start_time = states.begin;
+    thread.end_time = states.end;
+  }
+  std::vector<uint64_t> clocked(profile.threads.size());
+  for (size_t i = 0; i < profile.samples.size(); ++i) {
+    profile.samples.time_ns[i] = states.begin.count + i;
+    if (profile.samples.thread[i].valid())
+      clocked[profile.samples.thread[i].index()] += profile.samples.weight_ns[i];
+  }
+  const uint64_t life = states.end.count - states.begin.count;
+  const auto seen = thread_states(profile, {}), settled = settled_states(profile, {});
+  for (size_t i = 0; i < settled.size(); ++i) {
+    cr_expect_eq(settled[i].running_ns, std::min(clocked[i], life));
+    cr_expect_leq(settled[i].ready_ns, seen[i].ready_ns);
+    cr_expect_eq(settled[i].running_ns + settled[i].ready_ns + settled[i].waiting_ns(), life);
+  }
 }
 
 Test(states, a_letter_of_the_timeline_is_what_took_most_of_its_time) {
@@ -292,6 +349,35 @@ Test(bands, classes_of_levels) {
   for (uint64_t i = 0; i < 6; ++i) cr_expect_eq(int(class_of(i, 4)), int(four[i]));
   const LevelClass one[] = {kIdle, kParallel, kOversubscribed};
   for (uint64_t i = 0; i < 3; ++i) cr_expect_eq(int(class_of(i, 1)), int(one[i]));
+}
+
+/// What the threads of the run could use for most of it, where the observer looked.
+Test(bands, what_the_program_could_use_for_most_of_the_time) {
+  struct {
+    std::vector<const char*> usable;
+    double processors, cores;
+  } const cases[] = {
+      {{}, 8, 4},
+      {{"0 1 0"}, 1, 1},
+      {{"0 4 0-7", "1000 1 0-1"}, 2, 1},
+      {{"0 4 0-7", "9000 1 0-1"}, 8, 4},
+      {{"0 2 0-1", "3000 1 5", "7500 4 0-7"}, 1, 1},
+      {{"0 0 0-1"}, 2, 2},
+      // Damaged ones say nothing.
+      {{"", "x", "5", "7 8", "0 4 x-", "18446744073709551616 1 9-"}, 8, 4},
+      {{"9000 1 0", "0 1 0-2"}, 3, 1},
+  };
+  for (const auto& each : cases) {
+    load::Session session;
+    session.processors = 8;
+    session.elapsed = {10000};
+    session.texts = {{"affinity", "0-7"}, {"cores", "4"}};
+    for (const char* usable : each.usable) session.texts.emplace_back("usable", usable);
+    const Machine machine = machine_of(session);
+    const char* first = each.usable.empty() ? "" : each.usable.front();
+    cr_expect_float_eq(machine.usable, each.processors, 1e-9, "'%s': %g", first, machine.usable);
+    cr_expect_float_eq(machine.cores, each.cores, 1e-9, "'%s': %g cores", first, machine.cores);
+  }
 }
 
 Test(bands, what_the_command_could_use) {

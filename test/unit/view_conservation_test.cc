@@ -131,11 +131,13 @@ void check_sums(const char* kind, const char* time) {
   });
 }
 
-/// Time of a thread, all of it in a band: what each row has is in its bands.
+/// Time of a thread and none that was paused, all of it in a band: what each row has is in its bands.
 RandomProfile all_banded(uint64_t seed) {
   RandomProfile made = test::random_profile(seed);
   for (ThreadId& thread : made.profile.samples.thread)
     if (!thread.valid()) thread = {0};
+  for (PathId& path : made.profile.samples.path)
+    if (analyze::is_paused(made.profile, path)) path = {0};
   return made;
 }
 

@@ -48,7 +48,36 @@ uint64_t count_list(std::string_view list) {
   return std::min(count, kMostProcessors);
 }
 
+/// The row that held longest until the end of the run.
+const Usable& longest(const std::vector<Usable>& rows, uint64_t end_ns) {
+  size_t found = 0;
+  uint64_t most = 0;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const uint64_t until = i + 1 < rows.size() ? rows[i + 1].since_ns : std::max(end_ns, rows[i].since_ns);
+    const uint64_t held = until - std::min(until, rows[i].since_ns);
+    if (held > most) found = i, most = held;
+  }
+  return rows[found];
+}
+
 }  // namespace
+
+std::vector<Usable> usable_processors(const load::Session& session) {
+  std::vector<Usable> rows;
+  for (const auto& [key, value] : session.texts) {
+    if (key != session_key::kUsable) continue;
+    std::string_view text = value;
+    const std::string_view since = take(text, ' '), cores = take(text, ' ');
+    Usable row;
+    std::from_chars(since.data(), since.data() + since.size(), row.since_ns);
+    row.cores = number_of(cores).value_or(0);
+    row.list = text;
+    if (count_list(row.list)) rows.push_back(row);
+  }
+  if (rows.empty())
+    rows.push_back({0, session.number(session_key::kCores), session.text(session_key::kAffinity)});
+  return rows;
+}
 
 LevelClass class_of(uint64_t level, uint64_t processors) {
   if (level == 0) return LevelClass::kIdle;
@@ -70,10 +99,11 @@ Band BandRule::of(double level) const {
 Machine machine_of(const load::Session& session) {
   Machine machine;
   machine.processors = std::clamp<uint64_t>(session.processors, 1, kMostProcessors);
-  uint64_t allowed = count_list(session.text(session_key::kAffinity));
+  const std::vector<Usable> rows = usable_processors(session);
+  const Usable& row = longest(rows, session.elapsed.count);
+  const uint64_t allowed = count_list(row.list);
   machine.usable = double(allowed ? allowed : machine.processors);
-  const uint64_t cores = session.number(session_key::kCores);
-  machine.cores = cores ? std::min(double(cores), machine.usable) : machine.usable;
+  machine.cores = row.cores ? std::min(double(row.cores), machine.usable) : machine.usable;
   std::string_view limit = session.text(session_key::kCgroupCpuMax);
   const auto quota = double(number_of(take(limit, ' ')).value_or(0));
   const auto period = double(number_of(take(limit, ' ')).value_or(0));
@@ -96,6 +126,12 @@ std::array<uint64_t, kBands> time_by_band(const Levels& levels, const BandRule& 
   return time;
 }
 
+bool is_paused(const load::Profile& profile, PathId path) {
+  const SiteId site = profile.paths[path.index()].site;
+  if (!site.valid() || !profile.sites[site.index()].special()) return false;
+  return profile.sites[site.index()].kind() == load::SpecialSite::kPaused;
+}
+
 std::vector<Band> band_of_samples(const load::Profile& profile, const Levels& levels, const BandRule& rule) {
   const load::Samples& samples = profile.samples;
   std::vector<Band> bands(samples.size(), Band::kUnknown);
@@ -110,7 +146,8 @@ std::vector<Band> band_of_samples(const load::Profile& profile, const Levels& le
   for (size_t i = 0; i < samples.size(); ++i) {
     uint64_t time = samples.time_ns[i];
     const TimeRange& range = levels.range();
-    if (!samples.thread[i].valid() || time + kNearNs < range.begin || time > range.end + kNearNs) continue;
+    if (!samples.thread[i].valid() || is_paused(profile, samples.path[i])) continue;
+    if (time + kNearNs < range.begin || time > range.end + kNearNs) continue;
     time = std::clamp(time, range.begin, range.end - 1);
     bool forward = rows[row].time_ns <= time;
     auto first = forward ? rows.begin() + ptrdiff_t(row) : rows.begin();

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "viewer/analyze/levels.h"
@@ -36,8 +37,17 @@ struct BandRule {
   uint64_t Level::*count() const { return scale == Scale::kConcurrency ? &Level::active : &Level::running; }
 };
 
+/// Processors that threads of the run could use since a time of it, by their affinity.
+struct Usable {
+  uint64_t since_ns = 0;  // since the start of the run
+  uint64_t cores = 0;     // physical ones among them; 0: not known
+  std::string_view list;  // "0-3,8"
+};
+/// What the observer saw, in the order of time; else what the recorder could use when it began.
+std::vector<Usable> usable_processors(const load::Session& session);
+
 /// Processors the recorded program could use, from its affinity and its cgroup, and physical cores among
-/// them. 1 where a profile does not say.
+/// them. 1 where a profile does not say. Where its affinity changed, what held longest.
 struct Machine {
   uint64_t processors = 1;
   double usable = 1;  // min(processors in the affinity mask, cgroup limit)
@@ -50,6 +60,10 @@ double default_target(const Machine& machine, Scale scale);
 
 /// Elapsed time by Band, of the range of the levels.
 std::array<uint64_t, kBands> time_by_band(const Levels& levels, const BandRule& rule);
+
+/// Whether it is the path of CPU time that was used while recording was paused. A row of it stands at the end
+/// of its thread, and for no moment.
+bool is_paused(const load::Profile& profile, PathId path);
 
 /// A row each of Profile::samples: the band of its moment. A sample runs, so it is never Idle; kUnknown
 /// outside of the observed time, and for time that no moment stands for.

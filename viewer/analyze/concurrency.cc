@@ -34,7 +34,8 @@ Concurrency concurrency(const load::Profile& profile, const Filter& filter, cons
                  options.thresholds};
   if (!profile.run_states.known()) return result;
   result.tracks = tracks_that_pass(profile, filter);
-  result.levels = Levels(profile.run_states, time_range(profile, filter), result.passes());
+  result.levels =
+      Levels(profile.run_states, time_range(profile, filter), result.passes(), CountedTime(profile.pauses));
   if (result.known()) result.of_sample = band_of_samples(profile, result.levels, result.rule);
   return result;
 }

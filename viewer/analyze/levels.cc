@@ -9,8 +9,8 @@ namespace varve::analyze {
 
 using load::RunEvent;
 
-Levels::Levels(const load::RunStates& states, TimeRange range, const PassTrack& pass)
-    : range_(TimeRange{states.begin.count, states.end.count}.within(range)) {
+Levels::Levels(const load::RunStates& states, TimeRange range, const PassTrack& pass, CountedTime counted)
+    : counted_(std::move(counted)), range_(TimeRange{states.begin.count, states.end.count}.within(range)) {
   if (!states.known() || range_.length() == 0) return;
   struct Present {
     uint16_t running = 0, ready = 0;
@@ -55,21 +55,23 @@ void trim(std::vector<uint64_t>& time) {
 std::vector<uint64_t> time_by_level(const Levels& levels, uint64_t Level::*count) {
   std::vector<uint64_t> time(1);
   for (size_t i = 0; i < levels.rows().size(); ++i)
-    add_time(time, levels.rows()[i].*count, levels.end_of(i) - levels.rows()[i].time_ns);
+    add_time(time, levels.rows()[i].*count,
+             levels.counted().in({levels.rows()[i].time_ns, levels.end_of(i)}));
   trim(time);
   return time;
 }
 
 std::vector<std::vector<uint64_t>> running_time_by_group(const load::RunStates& states,
                                                          std::span<const TimeRange> ranges,
-                                                         std::span<const uint32_t> group_of) {
+                                                         std::span<const uint32_t> group_of,
+                                                         const CountedTime& counted) {
   std::vector<std::vector<uint64_t>> time(ranges.size(), std::vector<uint64_t>(1));
   std::vector<uint64_t> running(ranges.size()), since(ranges.size());
   for (size_t i = 0; i < ranges.size(); ++i) since[i] = ranges[i].begin;
   const auto pass_time = [&](size_t group, uint64_t until) {
     until = std::min(until, ranges[group].end);
     if (until <= since[group]) return;
-    add_time(time[group], running[group], until - since[group]);
+    add_time(time[group], running[group], counted.in({since[group], until}));
     since[group] = until;
   };
   std::vector<uint16_t> present(states.tracks.size());
@@ -104,7 +106,8 @@ class Pairs {
 
 }  // namespace
 
-PairShares pair_shares(const load::RunStates& states, TimeRange range, const PassTrack& pass) {
+PairShares pair_shares(const load::RunStates& states, TimeRange range, const PassTrack& pass,
+                       const CountedTime& counted) {
   Pairs all;
   std::unordered_map<int32_t, Pairs> by_pid;
   std::vector<double> present(states.tracks.size());
@@ -112,7 +115,7 @@ PairShares pair_shares(const load::RunStates& states, TimeRange range, const Pas
   uint64_t since = range.begin;
   auto pass_time = [&](uint64_t until) {
     until = std::clamp(until, range.begin, range.end);
-    double length = until > since ? double(until - since) : 0;
+    const auto length = double(counted.in({since, until}));
     within += pairs_within * length;
     total += all.count() * length;
     since = std::max(since, until);

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "viewer/analyze/counted_time.h"
 #include "viewer/analyze/stretches.h"
 #include "viewer/load/run_states.h"
 
@@ -28,21 +29,25 @@ class Levels {
  public:
   Levels() = default;
   /// Of the threads that pass, within the time that was observed and `range`.
-  Levels(const load::RunStates& states, TimeRange range, const PassTrack& pass);
+  Levels(const load::RunStates& states, TimeRange range, const PassTrack& pass, CountedTime counted = {});
 
   bool known() const { return !rows_.empty(); }
   TimeRange range() const { return range_; }
   const std::vector<Level>& rows() const { return rows_; }  // by time; the last lasts until the range ends
   uint64_t end_of(size_t row) const { return row + 1 < rows_.size() ? rows_[row + 1].time_ns : range_.end; }
 
+  /// The time of the range that levels, bands and shares are of.
+  uint64_t elapsed() const { return counted_.in(range_); }
+  const CountedTime& counted() const { return counted_; }
+
  private:
+  CountedTime counted_;
   std::vector<Level> rows_;
   TimeRange range_;
 };
 
-/// Elapsed time, in ns, by level: element i is the time at level i. The sum is the length of the range. A
-/// mean between two whole levels is time at both of them: the split with the least variance that has this
-/// mean.
+/// Elapsed time, in ns, by level: element i is the time at level i. The sum is Levels::elapsed(). A mean
+/// between two whole levels is time at both of them: the split with the least variance that has this mean.
 std::vector<uint64_t> time_by_level(const Levels& levels, uint64_t Level::*count);
 
 /// The same for groups of threads, each within a range of its own, in one pass over all events:
@@ -50,7 +55,8 @@ std::vector<uint64_t> time_by_level(const Levels& levels, uint64_t Level::*count
 /// `ranges`.
 std::vector<std::vector<uint64_t>> running_time_by_group(const load::RunStates& states,
                                                          std::span<const TimeRange> ranges,
-                                                         std::span<const uint32_t> group_of);
+                                                         std::span<const uint32_t> group_of,
+                                                         const CountedTime& counted = {});
 /// In group_of: a thread of no group.
 inline constexpr uint32_t kNoGroup = UINT32_MAX;
 
@@ -61,6 +67,7 @@ struct PairShares {
   double between_processes = 0;
 };
 /// Of the threads that pass.
-PairShares pair_shares(const load::RunStates& states, TimeRange range, const PassTrack& pass);
+PairShares pair_shares(const load::RunStates& states, TimeRange range, const PassTrack& pass,
+                       const CountedTime& counted = {});
 
 }  // namespace varve::analyze

@@ -36,7 +36,50 @@ void add_time(ThreadStates& states, const RunEvent& event, uint64_t length) {
   states.wait_ns[size_t(event.wait)] += length - running - ready;
 }
 
+/// CPU time of each thread's samples and of what else its clock counted.
+std::vector<uint64_t> clocked_time(const load::Profile& profile, TimeRange range) {
+  std::vector<uint64_t> time(profile.threads.size());
+  const load::Samples& samples = profile.samples;
+  for (size_t i = 0; i < samples.size(); ++i)
+    if (samples.thread[i].valid() && samples.time_ns[i] >= range.begin && samples.time_ns[i] <= range.end)
+      time[samples.thread[i].index()] += samples.weight_ns[i];
+  return time;
+}
+
+/// The thread ran for `running` of `lifetime`, and waited for what it neither ran nor was ready: of each kind
+/// as large a part as of the waits so far.
+void settle(ThreadStates& states, uint64_t lifetime, uint64_t running) {
+  states.running_ns = std::min(running, lifetime);
+  states.ready_ns = std::min(states.ready_ns, lifetime - states.running_ns);
+  const uint64_t waited = states.waiting_ns(), wait = lifetime - states.running_ns - states.ready_ns;
+  uint64_t rest = wait;
+  for (uint64_t& kind : states.wait_ns) {
+    kind = waited == 0 ? 0 : uint64_t(double(kind) / double(waited) * double(wait));
+    kind = std::min(kind, rest);
+    rest -= kind;
+  }
+  auto& most =
+      waited == 0 ? states.wait_ns[size_t(WaitKind::kOther)] : *std::ranges::max_element(states.wait_ns);
+  most += rest;
+}
+
 }  // namespace
+
+std::vector<ThreadStates> settled_states(const load::Profile& profile, TimeRange range) {
+  std::vector<ThreadStates> all = thread_states(profile, range);
+  if (profile.run_states.source != load::RunStates::Source::kSweeps) return all;
+  const std::vector<uint64_t> clocked = clocked_time(profile, range);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const load::Thread& thread = profile.threads[i];
+    if (!all[i].known || thread.seen_only) continue;
+    const uint64_t end = thread.end_time.count ? thread.end_time.count : profile.run_states.end.count;
+    const uint64_t lifetime = TimeRange{thread.start_time.count, end}.within(range).length();
+    // Of a killed thread the clock is known up to its last sample.
+    const bool whole = thread.end_cpu.count != 0;
+    settle(all[i], lifetime, whole ? clocked[i] : std::max(clocked[i], all[i].running_ns));
+  }
+  return all;
+}
 
 uint64_t ThreadStates::waiting_ns() const {
   return std::accumulate(wait_ns.begin(), wait_ns.end(), uint64_t{0});

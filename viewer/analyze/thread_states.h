@@ -29,7 +29,12 @@ struct ThreadStates {
   double affinity() const { return compared == 0 ? 1 : double(same_processor) / double(compared); }
 };
 
-/// A row each of Profile::threads, within `range`.
+/// A row each of Profile::threads, within `range`, as it was observed.
 std::vector<ThreadStates> thread_states(const load::Profile& profile, TimeRange range);
+
+/// The same, so that CPU + Inactive + Wait is the lifetime. What a thread did between its last sweep and its
+/// end, or in an image of a few milliseconds, no sweep tells. Its own clock does, so where sweeps are the
+/// source that is believed, and Wait = lifetime - CPU - Inactive.
+std::vector<ThreadStates> settled_states(const load::Profile& profile, TimeRange range);
 
 }  // namespace varve::analyze

@@ -97,6 +97,11 @@ std::string source_words(const load::Profile& profile) {
   if (observed + kLateEnd < profile.session.elapsed)
     words += fmt::format(" They end after {:.2f} of {:.2f} s: what came later is in no band and no level.",
                          double(observed.count) / 1e9, double(profile.session.elapsed.count) / 1e9);
+  const analyze::TimeRange run{profile.session.start_time.count, states.end.count};
+  const uint64_t paused = run.length() - analyze::CountedTime(profile.pauses).in(run);
+  if (paused)
+    words += fmt::format(" What was paused, {:.2f} of {:.2f} s, is in no band and no level.",
+                         double(paused) / 1e9, double(profile.session.elapsed.count) / 1e9);
   return words;
 }
 

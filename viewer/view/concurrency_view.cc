@@ -26,7 +26,7 @@ Table level_table(const analyze::Concurrency& concurrency) {
   };
   const analyze::BandRule& rule = concurrency.rule;
   const std::vector<uint64_t> time = analyze::time_by_level(concurrency.levels, rule.count());
-  const uint64_t all = concurrency.levels.range().length();
+  const uint64_t all = concurrency.levels.elapsed();
   uint64_t most = 1;
   for (uint64_t each : time) most = std::max(most, each);
   for (size_t level = 0; level < time.size(); ++level) {
@@ -67,6 +67,21 @@ Table tlp_k_table(std::span<const double> shares) {
   return table;
 }
 
+/// What the target stands on, where that did not last.
+std::string affinity_words(const load::Session& session) {
+  const std::vector<analyze::Usable> rows = analyze::usable_processors(session);
+  if (rows.size() < 2) return "";
+  constexpr size_t kMostNamed = 4;
+  std::vector<std::string> parts;
+  for (const analyze::Usable& row : rows)
+    if (parts.size() < kMostNamed)
+      parts.push_back(fmt::format("{} from {:.2f} s", row.list, double(row.since_ns) / 1e9));
+  return fmt::format(
+      "The processors that the program might use changed while it ran: {}{}. The target is that "
+      "of most of the time; --target sets another.",
+      fmt::join(parts, ", "), rows.size() > kMostNamed ? ", ..." : "");
+}
+
 }  // namespace
 
 Made make_concurrency(const Source& source, const Request& request, analyze::Selection) {
@@ -81,7 +96,7 @@ Made make_concurrency(const Source& source, const Request& request, analyze::Sel
     view.facts.push_back({id, "", unit, cell});
   };
   const analyze::BandRule& rule = concurrency.rule;
-  const uint64_t elapsed = concurrency.levels.range().length();
+  const uint64_t elapsed = concurrency.levels.elapsed();
   const std::vector<double> shares =
       analyze::level_shares(analyze::time_by_level(concurrency.levels, &analyze::Level::running),
                             size_t(concurrency.machine.processors));
@@ -104,6 +119,8 @@ Made make_concurrency(const Source& source, const Request& request, analyze::Sel
   text("Use",
        fmt::format("{:.1f}% of the processors, {:.2f} of them while any was in use (TLP)", 100 * mu, tlp));
   add_scope_note(view, request);
+  if (std::string words = affinity_words(profile.session); !words.empty())
+    view.notes.push_back(std::move(words));
   view.tables.push_back(level_table(concurrency));
   view.tables.push_back(band_table(concurrency));
   view.tables.push_back(tlp_k_table(shares));

@@ -80,7 +80,7 @@ std::string where_words(const Source& source, const Request& request, const anal
 /// Threads that could run and had no processor: too many of them, or others' programs on the machine.
 std::string ready_words(const Source& source) {
   uint64_t running = 0, ready = 0;
-  for (const auto& states : analyze::thread_states(source.profile, source.concurrency->levels.range())) {
+  for (const auto& states : analyze::settled_states(source.profile, source.concurrency->levels.range())) {
     running += states.running_ns;
     ready += states.ready_ns;
   }
@@ -111,7 +111,7 @@ std::vector<std::string> concurrency_sentences(const Source& source, const Reque
   const analyze::Concurrency& concurrency = *source.concurrency;
   if (!concurrency.known()) return {};
   const auto time = analyze::time_by_band(concurrency.levels, concurrency.rule);
-  const uint64_t elapsed = concurrency.levels.range().length();
+  const uint64_t elapsed = concurrency.levels.elapsed();
   const std::string of_all = fmt::format(" of {} s", seconds(elapsed));
   const auto by_level = analyze::time_by_level(concurrency.levels, concurrency.rule.count());
   uint64_t most_poor = 0;

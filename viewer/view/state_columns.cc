@@ -51,7 +51,7 @@ bool in_text(const StateColumn& column) { return *column.title != '\0'; }
 
 StateColumns::StateColumns(const Source& source)
     : known_(source.concurrency != nullptr && source.concurrency->known()) {
-  if (known_) states_ = analyze::thread_states(source.profile, source.concurrency->levels.range());
+  if (known_) states_ = analyze::settled_states(source.profile, source.concurrency->levels.range());
 }
 
 const ThreadStates* StateColumns::of(ThreadId thread) const {

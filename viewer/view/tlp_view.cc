@@ -46,7 +46,7 @@ class TlpTable {
       : source_(source),
         request_(request),
         processors_(size_t(source.concurrency->machine.processors)),
-        states_(analyze::thread_states(source.profile, source.concurrency->levels.range())) {
+        states_(analyze::settled_states(source.profile, source.concurrency->levels.range())) {
     add_columns();
   }
 
@@ -113,7 +113,8 @@ class TlpTable {
       ranges.push_back(life.within(source_.concurrency->levels.range()));
       rows.push_back({name, uint64_t(uint32_t(pid)), ranges.back(), threads});
     }
-    const auto time = analyze::running_time_by_group(profile.run_states, ranges, group_of);
+    const auto time = analyze::running_time_by_group(profile.run_states, ranges, group_of,
+                                                     source_.concurrency->levels.counted());
     const size_t most = request_.limit ? size_t(request_.limit) : rows.size();
     for (size_t i = 0; i < rows.size(); ++i) {
       if (ranges[i].length() == 0) continue;
@@ -133,7 +134,7 @@ class TlpTable {
     }
     table_.rows.push_back({});
     const auto cell = [&](Cell value) { table_.cells.push_back(value); };
-    cell(row.range.length());
+    cell(source_.concurrency->levels.counted().in(row.range));
     cell(analyze::machine_utilization(shares));
     for (const double each : shares) cell(each);
     cell(analyze::thread_level_parallelism(shares));
@@ -168,7 +169,8 @@ Made make_tlp(const Source& source, const Request& request, analyze::Selection) 
     view.notes.push_back(fmt::format("{} more processes are not shown; --limit 0 shows all.", table.cut()));
   add_scope_note(view, request);
   const analyze::PairShares pairs =
-      analyze::pair_shares(source.profile.run_states, concurrency.levels.range(), concurrency.passes());
+      analyze::pair_shares(source.profile.run_states, concurrency.levels.range(), concurrency.passes(),
+                           concurrency.levels.counted());
   view.facts.push_back({"within_process_share", "", Unit::kShare, pairs.within_process});
   view.facts.push_back({"between_processes_share", "", Unit::kShare, pairs.between_processes});
   if (view.tables.front().rows.size() > 1 && pairs.within_process + pairs.between_processes > 0)
