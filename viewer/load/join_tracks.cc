@@ -59,6 +59,10 @@ class Joiner {
       if (begin.count != 0) threads[i]->start_time = std::min(threads[i]->start_time, begin);
       if (last && threads[i]->end_time.count != 0 && track.end.count != 0)
         threads[i]->end_time = std::clamp(threads[i]->end_time, track.last_seen, track.end);
+      // A first look that came late: it lived for as long as it ran at least.
+      if (first && !track.start_seen && threads[i]->end_time.count != 0)
+        threads[i]->start_time =
+            std::min(threads[i]->start_time, saturating_sub(threads[i]->end_time, threads[i]->end_cpu));
     }
   }
 
