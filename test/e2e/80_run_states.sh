@@ -91,12 +91,14 @@ for source in ${allowed:+switches} sweeps; do
   is_true x "len({x['tid'] for x in run['tracks']}) == 2 and all(x['end'] for x in run['tracks'])"
   rows threads x '[r["name"] for r in rows if r["tid"] and not r["wait_ns"]]' >without
   expect_eq "$source: threads without run states" "$(cat without)" "[]"
-  # CPU + Inactive + Wait is the lifetime, also of threads that live for a sweep or two.
+  # CPU + Inactive + Wait is the lifetime, also of threads that live for a sweep or two. A virtual machine's processor may be
+  # stolen: then a thread runs by its switches and not by its clock.
+  [ $source = sweeps ] && slack=1e5 || slack=5e6
   rm -rf g
   record -q -o g --run-states $source sh -c 'for i in 1 2 3 4 5 6; do python3 -c "sum(range(500000))"; done & sleep 0.05; wait'
   rows threads g '[(r["name"], n(r, "cpu_ns"), n(r, "inactive_ns"), n(r, "wait_ns"), n(r, "lifetime_ns")) for r in rows
     if r["wait_ns"] and r["lifetime_ns"] and
-    abs(n(r, "cpu_ns") + n(r, "inactive_ns") + n(r, "wait_ns") - n(r, "lifetime_ns")) > 0.01 * n(r, "lifetime_ns") + 1e5]' >off
+    abs(n(r, "cpu_ns") + n(r, "inactive_ns") + n(r, "wait_ns") - n(r, "lifetime_ns")) > 0.01 * n(r, "lifetime_ns") + '$slack']' >off
   expect_eq "$source: threads whose parts are not their lifetime" "$(cat off)" "[]"
   # Recording ends before the command does.
   rm -rf l
