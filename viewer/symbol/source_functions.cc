@@ -4,6 +4,8 @@
 #include "viewer/symbol/source_functions.h"
 
 #include <dwarf.h>
+#include <limits.h>
+#include <string.h>
 
 #include <algorithm>
 
@@ -47,7 +49,8 @@ std::string declaration_file(Dwarf_Die* die) {
   bool known = dwarf_formudata(dwarf_attr_integrate(die, DW_AT_decl_file, &attribute), &index) == 0 &&
                dwarf_cu_die(attribute.cu, &unit, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr) &&
                dwarf_getsrcfiles(&unit, &files, &count) == 0 && index < count;
-  return known ? text(dwarf_filesrc(files, index, nullptr, nullptr)) : std::string();
+  const char* name = known ? dwarf_filesrc(files, index, nullptr, nullptr) : nullptr;
+  return name != nullptr ? source_path(&unit, name) : std::string();
 }
 
 bool is_mangled(std::string_view name) {
@@ -90,6 +93,15 @@ Dwarf_Die declaration_of(Dwarf_Die die) {
 }
 
 }  // namespace
+
+std::string source_path(Dwarf_Die* unit, std::string_view name) {
+  if (name.starts_with('/')) return std::string(name);
+  Dwarf_Attribute attribute;
+  const char* directory = dwarf_formstring(dwarf_attr_integrate(unit, DW_AT_comp_dir, &attribute));
+  return directory == nullptr || *directory == '\0' || strnlen(directory, PATH_MAX) == PATH_MAX
+             ? std::string(name)
+             : std::string(directory) + "/" + std::string(name);
+}
 
 uint32_t SourceFunctions::of(Dwarf_Die die) {
   Dwarf_Die instance = abstract_instance(die);

@@ -13,6 +13,10 @@
 
 namespace varve::symbol {
 
+/// A file as the unit's tables name it, with the directory that the compiler ran in where it is relative to
+/// that.
+std::string source_path(Dwarf_Die* unit, std::string_view name);
+
 class SourceFunctions {
  public:
   /// `bytes`: of names that may be kept. Damaged DWARF can give one long string to every function.

@@ -166,7 +166,8 @@ class Reader {
       break;
     }
     if (!last.file) return {};
-    return {files_.intern(last.file), last.line > 0 ? uint32_t(last.line) : 0, true};
+    return {files_.intern(source_path(&unit_->skeleton, last.file)), last.line > 0 ? uint32_t(last.line) : 0,
+            true};
   }
 
   static size_t rows_up_to(Dwarf_Lines* rows, size_t count, uint64_t vaddr) {
@@ -245,7 +246,7 @@ class Reader {
     bool known = dwarf_formudata(dwarf_attr(&die, DW_AT_call_file, &attribute), &index) == 0 &&
                  dwarf_diecu(&die, &unit, nullptr, nullptr) && dwarf_getsrcfiles(&unit, &files, &count) == 0;
     const char* file = known && index < count ? dwarf_filesrc(files, index, nullptr, nullptr) : nullptr;
-    if (file) line.file = files_.intern(file);
+    if (file) line.file = files_.intern(source_path(&unit, file));
     return line;
   }
 
