@@ -220,8 +220,7 @@ VARVE_HOOK int execle(const char* path, const char* first, ...) noexcept {
 }
 
 VARVE_HOOK int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
-                           const posix_spawnattr_t* attributes, char* const* argv,
-                           char* const* environment) noexcept {
+                           const posix_spawnattr_t* attributes, char* const* argv, char* const* environment) {
   return with_carried_environment(environment, [=](char* const* carried) {
     return spawn(real_posix_spawn, pid, path, actions, attributes, argv, carried);
   });
@@ -229,7 +228,7 @@ VARVE_HOOK int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_
 
 VARVE_HOOK int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file_actions_t* actions,
                             const posix_spawnattr_t* attributes, char* const* argv,
-                            char* const* environment) noexcept {
+                            char* const* environment) {
   return with_carried_environment(environment, [=](char* const* carried) {
     return spawn(real_posix_spawnp, pid, file, actions, attributes, argv, carried);
   });

@@ -203,7 +203,7 @@ Learned read_heaps(const Tables& tables, JavaCodeMap& map) {
   const uint64_t elements = objects.word(array + data.offset);
   if (count == 0) return Learned::kNotYet;
   for (uint32_t i = 0; i < count; ++i)
-    if (!heaps.add(objects.word(elements + i * 8), map)) return Learned::kNever;
+    if (!heaps.add(objects.word(elements + uint64_t{i} * 8), map)) return Learned::kNever;
   return Learned::kYes;
 }
 

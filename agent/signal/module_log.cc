@@ -31,7 +31,7 @@ const char* display_path(const link_map& map, const char* program) {
 
 template <typename T>
 uint8_t* put(uint8_t* out, const T* data, uint32_t count) {
-  std::memcpy(out, data, sizeof(T) * count);
+  if (count) std::memcpy(out, data, sizeof(T) * count);  // without a build id `data` is null
   return out + sizeof(T) * count;
 }
 
