@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Fuzzer of the symbols file. The first byte of an input says whether header and checksums are set right, so
-// that mutations reach the rows. The reader must answer with a sentence or with a table whose every index is
-// in range. Context: tests.
+// Fuzzer of the symbols file and the code file. The first byte of an input says whether header and checksums
+// are set right, so that mutations reach the rows. The reader must answer with a sentence or with a table
+// whose every index is in range. Context: tests.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -77,6 +78,20 @@ void check(const symbol::SymbolTable& table, size_t sites) {
   }
 }
 
+/// The same bytes as a code file.
+void check_code(const std::vector<uint8_t>& file, const load::Profile& profile) {
+  const auto read = symbol::decode_code(file, profile, kSession);
+  if (!read) return require(!read.error().empty(), "a refusal says why");
+  check(read->names, read->places.size());
+  require(std::is_sorted(read->places.begin(), read->places.end()), "places ascend");
+  for (size_t i = 0; i < read->pieces.size(); ++i) {
+    const symbol::CodePiece& piece = read->pieces[i];
+    require(piece.module.index() < profile.modules.size() && piece.end() > piece.low, "code is somewhere");
+    require(read->piece_at(piece.module, piece.low) == &piece, "code is found");
+    read->frames_at(piece.module, piece.end() - 1);
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -84,6 +99,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const load::Profile profile = sample_profile();
   std::vector<uint8_t> file(data + 1, data + size);
   if (data[0] & 1) repair(file);
+  check_code(file, profile);
   auto read = symbol::decode_symbols(file, profile, kSession);
   if (!read) {
     require(!read.error().empty(), "a refusal says why");

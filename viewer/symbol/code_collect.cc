@@ -17,6 +17,9 @@
 namespace varve::symbol {
 namespace {
 
+/// Code without time of its own is read seldom, and is most of what a large program runs.
+constexpr ptrdiff_t kCallSites = 200;
+
 /// A piece, and the place of the first site in it among those wanted.
 struct Candidate {
   CodePiece piece;
@@ -145,6 +148,9 @@ std::vector<SiteId> sites_by_time(const load::Profile& profile) {
     const Time& time = by_site[site.index()];
     return std::pair(time.self, time.below);
   });
+  const auto calls =
+      std::ranges::find_if(sites, [&](SiteId site) { return by_site[site.index()].self == 0; });
+  if (sites.end() - calls > kCallSites) sites.erase(calls + kCallSites, sites.end());
   return sites;
 }
 

@@ -23,8 +23,8 @@ struct CodeLimits {
 CodeTable collect_code(const load::Profile& profile, std::span<const SiteId> wanted,
                        const ResolveOptions& options = {}, const CodeLimits& limits = {});
 
-/// The sites that code is worth keeping of: those where samples were taken by their CPU time, the largest
-/// first, then their callers.
+/// The sites that code is worth keeping of: those where samples were taken, by their CPU time, the largest
+/// first, then the calls with the most time below.
 std::vector<SiteId> sites_by_time(const load::Profile& profile);
 
 /// For these sites, the profile's own code, else that of the program files. `trouble`, if given, gets a
