@@ -14,6 +14,7 @@ namespace varve::tui {
 namespace {
 
 constexpr size_t kSideBySide = 110;  // columns from which source and code stand beside each other
+constexpr size_t kLinesOnly = 44;    // columns of the source's side while it has numbers and no text
 
 bool has_column(const view::Table& table, std::string_view title) {
   return std::ranges::any_of(table.columns, [&](const view::Column& each) { return each.title == title; });
@@ -24,6 +25,13 @@ double share_of(const view::Table& table, uint32_t row) {
     if (table.columns[j].unit == view::Unit::kShare)
       if (const auto* share = std::get_if<double>(&table.row(row)[j])) return *share;
   return 0;
+}
+
+/// Without the colon of the first of a basic block.
+std::string address_of(const view::Table& table, uint32_t row) {
+  std::string address = cell_of(table, row, "Address");
+  if (address.ends_with(':')) address.pop_back();
+  return address;
 }
 
 /// Rows with time, the most first.
@@ -95,9 +103,18 @@ bool AnnotateScreen::visible(Side side) const {
   return mode_ == Mode::kBoth || (mode_ == Mode::kSource) == (side == kSource);
 }
 
+bool AnnotateScreen::has_source() const {
+  const view::Table* table = table_of(kSource);
+  for (uint32_t row = 0; table != nullptr && row < table->rows.size(); ++row)
+    if (table->rows[row].kind == view::RowKind::kOrdinary && !cell_of(*table, row, "Source").empty())
+      return true;
+  return false;
+}
+
 std::string AnnotateScreen::title_of(Side side) const {
   const Half& half = halves_[side];
   const view::Table* table = table_of(side);
+  if (side == kSource && !has_source()) return "not here: " + table->title;
   if (half.tables.size() < 2) return table->title;
   return fmt::format("{} ({} of {}, {{ }} for others)", table->title, half.part + 1, half.tables.size());
 }
@@ -123,7 +140,7 @@ void AnnotateScreen::draw(Pane pane) {
   }
   if (visible(kSource) != visible(kCode)) return draw_half(pane, visible(kSource) ? kSource : kCode);
   if (pane.columns() >= kSideBySide) {
-    const size_t left = pane.columns() / 2;
+    const size_t left = has_source() ? pane.columns() / 2 : kLinesOnly;
     draw_half(pane.right_of(0, left - 1), kSource);
     draw_half(pane.right_of(left + 1), kCode);
     for (size_t row = 0; row < pane.rows(); ++row)
@@ -176,11 +193,23 @@ void AnnotateScreen::select_line_of_instruction() {
   if (before) widget.select(*before);
 }
 
+/// Where the selected instruction jumps to, and what jumps to it.
+void AnnotateScreen::mark_jumps() {
+  TableWidget& code = halves_[kCode].widget;
+  code.mark({});
+  const view::Table* table = table_of(kCode);
+  const auto row = code.selected();
+  if (!jumps_ || !row || table == nullptr) return;
+  const std::string here = address_of(*table, *row), to = cell_of(*table, *row, "to");
+  code.mark([table, here, to](uint32_t each) {
+    return (!to.empty() && address_of(*table, each) == to) || cell_of(*table, each, "to") == here;
+  });
+}
+
 void AnnotateScreen::after_move() {
-  if (side_ == kSource)
-    select_instructions_of_line();
-  else
-    select_line_of_instruction();
+  if (side_ == kSource) return select_instructions_of_line();
+  mark_jumps();
+  select_line_of_instruction();
 }
 
 void AnnotateScreen::other_side(Side side) {
@@ -217,9 +246,8 @@ void AnnotateScreen::follow() {
   if (side_ != kCode || !row || code == nullptr) return;
   const std::string target = cell_of(*code, *row, "to");
   for (uint32_t i = 0; i < code->rows.size() && !target.empty(); ++i) {
-    std::string address = cell_of(*code, i, "Address");
-    if (address.ends_with(':')) address.pop_back();
-    if (address == target) return halves_[kCode].widget.select(i), halves_[kCode].widget.center();
+    if (address_of(*code, i) == target)
+      return halves_[kCode].widget.select(i), halves_[kCode].widget.center();
   }
   show({cell_of(*code, *row, "callee"), "", "", ""});
 }
@@ -254,6 +282,9 @@ bool AnnotateScreen::act(Action action) {
       mode_ = Mode((uint8_t(mode_) + 1) % 3);
       if (!visible(side_)) side_ = side_ == kSource ? kCode : kSource;
       return true;
+    case Action::kArrows:
+      jumps_ = !jumps_;
+      break;
     case Action::kUndo:
       if (path_.size() < 2) return false;
       path_.pop_back();

@@ -51,10 +51,12 @@ class AnnotateScreen : public Screen {
   void follow();
   void select_instructions_of_line();
   void select_line_of_instruction();
+  void mark_jumps();
   void after_move();
   std::string place_of_line() const;
   const view::Table* table_of(Side side) const;
   std::string title_of(Side side) const;
+  bool has_source() const;
 
   Workspace& workspace_;
   uint64_t revision_ = 0;
@@ -63,6 +65,7 @@ class AnnotateScreen : public Screen {
   std::array<Half, 2> halves_;
   Side side_ = kSource;
   Mode mode_ = Mode::kBoth;
+  bool jumps_ = true;
 };
 
 }  // namespace varve::tui

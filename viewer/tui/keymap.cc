@@ -72,7 +72,7 @@ constexpr Binding kTable[] = {
     {Action::kAnnotate, {'a'}, "annotate", "source and assembly of the row", kShow, "Annotate"},
     {Action::kNextHot, {'.'}, "next-hot", "next hot line", kShow, nullptr},
     {Action::kPreviousHot, {','}, "previous-hot", "previous hot line", kShow, nullptr},
-    {Action::kArrows, {'J'}, "arrows", "arrows of jumps", kShow, nullptr},
+    {Action::kArrows, {'J'}, "arrows", "mark where an instruction jumps to, and from where", kShow, nullptr},
     {Action::kNextSort, {'s'}, "sort", "sort by the next column; source, assembly or both", kShow, "Sort"},
     {Action::kSortLeft, {'<'}, "sort-left", "sort by the column to the left", kShow, nullptr},
     {Action::kSortRight, {'>'}, "sort-right", "sort by the column to the right", kShow, nullptr},
