@@ -25,7 +25,7 @@ struct ViewCommand {
   ReportOptions options;
   ColorChoice color = ColorChoice::kAuto;
   bool mouse = true;
-  tui::Size size;
+  std::optional<tui::Size> size;
   std::vector<tui::Input> script;
   std::string save_to;
 };
@@ -110,17 +110,38 @@ tl::expected<Words, std::string> understand(const std::vector<std::string>& word
     if (about_one && at < words.size() && (at + 1 < words.size() || access(words[at].c_str(), F_OK) != 0))
       result.function = words[at++];
   }
+  if (at == 0 && !words.empty() && (words.size() > 1 || access(words[0].c_str(), F_OK) != 0)) {
+    std::vector<std::string> names;
+    for (const tui::ScreenKind& kind : tui::screens()) names.emplace_back(kind.name);
+    return tl::unexpected(
+        fmt::format("'{}' is neither a screen nor a profile: it {}", words[0], not_one_of(words[0], names)));
+  }
   if (at < words.size()) result.profile = words[at++];
   if (at < words.size()) return tl::unexpected(fmt::format("unexpected argument '{}'", words[at]));
   return result;
 }
 
-/// As the report would print it.
-int print_report(std::span<const std::string> arguments) {
+/// The view of report that says the same as a screen.
+std::string view_of(const std::string& screen) {
+  return screen == "flame" ? "top-down" : screen == "help" ? "summary" : screen;
+}
+
+bool takes_value(const OptionTable& table, const std::string& word) {
+  const auto option = std::ranges::find(table.options, word, &Option::names);
+  return option != table.options.end() && !option->argument.empty();
+}
+
+/// As the report would print it: the same words, but for those that only a screen has.
+int print_report(const OptionTable& table, std::span<const std::string> arguments) {
   std::vector<std::string> words;
-  for (const std::string& word : arguments) {
+  bool first = true;  // of those that are no option
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& word = arguments[i];
     if (word == "--no-mouse") continue;
-    words.push_back(word == "flame" ? "top-down" : word);
+    const bool option = word.starts_with('-');
+    words.push_back(option || !first ? word : view_of(word));
+    first = first && option;
+    if (takes_value(table, word) && i + 1 < arguments.size()) words.push_back(arguments[++i]);
   }
   return kReportCommand.run(words);
 }
@@ -154,15 +175,16 @@ tui::AppOptions app_options(const ViewCommand& command, const OpenProfile& open,
 
 int run_view(std::span<const std::string> arguments) {
   ViewCommand command;
-  const Start start = start_command(view_table(command), arguments);
+  const OptionTable table = view_table(command);
+  const Start start = start_command(table, arguments);
   if (!start.go_on) return start.exit_code;
   const auto words = understand(command.words);
   if (!words) {
     complain("view", words.error());
     return kExitUsage;
   }
-  const bool scripted = !command.script.empty() || !command.save_to.empty();
-  if (!scripted && !has_terminal()) return print_report(arguments);
+  const bool scripted = command.size || !command.script.empty() || !command.save_to.empty();
+  if (!scripted && !has_terminal()) return print_report(table, arguments);
   apply_limits(command.options);
 
   std::string screen = words->screen;
@@ -180,14 +202,15 @@ int run_view(std::span<const std::string> arguments) {
       auto opened = tui::Terminal::open(workspace.look.color);
       if (!opened) {
         complain("view", opened.error());
-        return print_report(arguments);
+        return print_report(table, arguments);
       }
       terminal = std::move(*opened);
     }
     if (terminal) workspace.look.color = terminal->has_colors();
     tui::App app(workspace, app_options(command, *open, screen));
     if (!words->function.empty()) app.show(words->function);
-    if (scripted) return save_screen(tui::run_script(app, command.size, command.script), command);
+    if (scripted)
+      return save_screen(tui::run_script(app, command.size.value_or(tui::Size{}), command.script), command);
     if (tui::run_on_terminal(app, *terminal) == tui::Outcome::kQuit) return kExitOk;
     screen = app.screen_name();
   }

@@ -5,6 +5,8 @@
 
 #include <re2/re2.h>
 
+#include <algorithm>
+
 #include "viewer/analyze/concurrency.h"
 
 namespace varve::analyze {
@@ -36,20 +38,27 @@ std::vector<bool> functions_that_match(const symbol::SymbolTable& symbols, const
   return matching;
 }
 
+std::vector<bool> paths_with_function(const load::Profile& profile, const symbol::SymbolTable& symbols,
+                                      const Pattern& pattern) {
+  const std::vector<bool> matching = functions_that_match(symbols, pattern);
+  std::vector<bool> site_matches(profile.sites.size());
+  for (uint32_t i = 0; i < profile.sites.size(); ++i)
+    site_matches[i] = site_has_function(symbols, {i}, matching);
+  std::vector<bool> with(profile.paths.size());
+  for (size_t i = 1; i < with.size(); ++i) {
+    const load::Path& path = profile.paths[i];
+    with[i] = with[path.parent.index()] || site_matches[path.site.index()];
+  }
+  return with;
+}
+
 /// A path passes if its leaf is in a matching module and a matching function is anywhere on it.
 std::vector<bool> paths_that_pass(const load::Profile& profile, const symbol::SymbolTable& symbols,
                                   const Filter& filter) {
   std::vector<bool> pass(profile.paths.size(), true);
-  if (filter.function.given()) {
-    const std::vector<bool> matching = functions_that_match(symbols, filter.function);
-    std::vector<bool> site_matches(profile.sites.size());
-    for (uint32_t i = 0; i < profile.sites.size(); ++i)
-      site_matches[i] = site_has_function(symbols, {i}, matching);
-    if (!pass.empty()) pass[0] = false;
-    for (size_t i = 1; i < pass.size(); ++i) {
-      const load::Path& path = profile.paths[i];
-      pass[i] = pass[path.parent.index()] || site_matches[path.site.index()];
-    }
+  for (const Pattern& each : filter.function.parts()) {
+    const std::vector<bool> with = paths_with_function(profile, symbols, each);
+    for (size_t i = 0; i < pass.size(); ++i) pass[i] = pass[i] && with[i];
   }
   if (filter.module.given()) {
     std::vector<bool> module_matches(profile.modules.size());
@@ -75,20 +84,40 @@ tl::expected<Pattern, std::string> Pattern::parse(std::string_view expression) {
       std::make_shared<const RE2>(re2::StringPiece(expression.data(), expression.size()), options);
   if (!compiled->ok()) return tl::unexpected("is not a regular expression: " + compiled->error());
   Pattern pattern;
-  pattern.expression_ = std::move(compiled);
+  pattern.expressions_.push_back(std::move(compiled));
   return pattern;
 }
 
 bool Pattern::matches(std::string_view text) const {
-  return expression_ == nullptr ||
-         RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), *expression_);
+  return std::ranges::all_of(expressions_, [&](const auto& each) {
+    return RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), *each);
+  });
 }
 
 bool Pattern::matches(int32_t number, std::string_view name) const {
-  if (expression_ == nullptr) return true;
-  const std::string& text = expression_->pattern();
-  const bool is_number = text.find_first_not_of("0123456789") == std::string::npos;
-  return is_number ? text == std::to_string(number) : matches(name);
+  return std::ranges::all_of(expressions_, [&](const auto& each) {
+    const std::string& text = each->pattern();
+    const bool is_number = text.find_first_not_of("0123456789") == std::string::npos;
+    return is_number ? text == std::to_string(number)
+                     : RE2::PartialMatch(re2::StringPiece(name.data(), name.size()), *each);
+  });
+}
+
+Pattern Pattern::and_also(const Pattern& other) const {
+  Pattern both = *this;
+  both.expressions_.insert(both.expressions_.end(), other.expressions_.begin(), other.expressions_.end());
+  return both;
+}
+
+std::vector<Pattern> Pattern::parts() const {
+  std::vector<Pattern> parts(expressions_.size());
+  for (size_t i = 0; i < parts.size(); ++i) parts[i].expressions_ = {expressions_[i]};
+  return parts;
+}
+
+Filter Filter::and_also(const Filter& other) const {
+  return {thread.and_also(other.thread),     process.and_also(other.process), module.and_also(other.module),
+          function.and_also(other.function), std::max(from, other.from),      std::min(to, other.to)};
 }
 
 std::string_view module_name(const load::Profile& profile, ModuleId module) {

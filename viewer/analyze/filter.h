@@ -21,20 +21,25 @@ class RE2;
 
 namespace varve::analyze {
 
-/// A regular expression that parsed, or none, which matches everything. Found anywhere in the text.
+/// Regular expressions that parsed, or none, which match everything. Each found anywhere in the text.
 class Pattern {
  public:
   Pattern() = default;
   /// The error says what is wrong with the expression, as the rest of a sentence.
   static tl::expected<Pattern, std::string> parse(std::string_view expression);
 
-  bool given() const { return expression_ != nullptr; }
+  bool given() const { return !expressions_.empty(); }
   bool matches(std::string_view text) const;
   /// For what has an id and a name: an expression of digits alone is the id and nothing else.
   bool matches(int32_t number, std::string_view name) const;
 
+  /// One that matches what both do.
+  Pattern and_also(const Pattern& other) const;
+  /// The expressions of which it was put together, each alone.
+  std::vector<Pattern> parts() const;
+
  private:
-  std::shared_ptr<const re2::RE2> expression_;
+  std::vector<std::shared_ptr<const re2::RE2>> expressions_;
 };
 
 struct Filter {
@@ -49,6 +54,8 @@ struct Filter {
     return thread.given() || process.given() || module.given() || function.given() || from.count != 0 ||
            to.count != UINT64_MAX;
   }
+  /// What passes both; of functions each anywhere in the stack.
+  Filter and_also(const Filter& other) const;
 };
 
 struct Selection {

@@ -86,6 +86,16 @@ size_t display_width(std::string_view escaped) {
   return width;
 }
 
+std::string skip_columns(std::string_view escaped, size_t columns) {
+  size_t skipped = 0;
+  while (!escaped.empty() && skipped < columns) {
+    const Character at = next_character(escaped);
+    skipped += character_width(at.code);
+    escaped.remove_prefix(at.bytes);
+  }
+  return std::string(skipped > columns ? skipped - columns : 0, ' ').append(escaped);
+}
+
 std::string elide_middle(std::string_view escaped, size_t width) {
   if (escaped.size() <= width || display_width(escaped) <= width) return std::string(escaped);
   const size_t dots = width < 4 ? (width > 0 ? 1 : 0) : 3;

@@ -33,6 +33,9 @@ std::string escape(std::string_view text, Charset charset = Charset::kUtf8);
 /// Columns that escaped text takes: wide characters two, combining ones none.
 size_t display_width(std::string_view escaped);
 
+/// Escaped text without what stands in its first `columns`; half of a wide character becomes a blank.
+std::string skip_columns(std::string_view escaped, size_t columns);
+
 /// Escaped text in at most `width` columns: the middle gives way to "..." so that both ends, where names
 /// differ, are kept. No character is split.
 std::string elide_middle(std::string_view escaped, size_t width);

@@ -24,7 +24,8 @@ App::App(Workspace& workspace, AppOptions options)
     : workspace_(workspace),
       options_(std::move(options)),
       screens_(tui::screens().size()),
-      message_(options_.note) {
+      message_(options_.note),
+      kept_(tui::screens().size()) {
   if (const ScreenKind* kind = find_screen(options_.screen)) open_ = index_of(kind);
 }
 
@@ -93,14 +94,25 @@ void App::only(Action action) {
   }
 }
 
+void App::keep(const std::string& text, const analyze::Pattern& pattern) {
+  if (screen().keep(pattern))
+    kept_[open_] = text;
+  else
+    message_ = "Rows can be kept in lists and trees only.";
+}
+
+/// Rows that are kept are a filter of the eye, which the screen has on top of all others.
 void App::undo() {
-  if (pattern_.given()) {
-    // Kept rows are a filter of the eye: they go first.
-    pattern_ = {};
-    screen().keep(pattern_);
-    screen().search(pattern_, Direction::kForward, false);
-  }
-  if (!workspace_.undo()) message_ = "There is no filter to undo.";
+  if (!kept_[open_].empty())
+    keep("", {});
+  else if (!workspace_.undo())
+    message_ = "There is no filter to undo.";
+}
+
+void App::clear() {
+  workspace_.clear();
+  for (size_t i = 0; i < kept_.size(); ++i)
+    if (!std::exchange(kept_[i], "").empty()) screens_[i]->keep({});
 }
 
 void App::invert() {
@@ -149,7 +161,10 @@ Outcome App::act(Action action, Key key) {
       go_named("help");
       break;
     case Action::kView:
-      if (size_t(key - '1') < tabs()) go(size_t(key - '1'));
+      if (size_t(key - '1') < tabs())
+        go(size_t(key - '1'));
+      else
+        message_ = "Press the digit of a view, or type its name.";
       break;
     case Action::kNextView:
       go_to_tab(1);
@@ -173,7 +188,7 @@ Outcome App::act(Action action, Key key) {
       undo();
       break;
     case Action::kClear:
-      workspace_.clear();
+      clear();
       break;
     case Action::kInvert:
       invert();

@@ -61,6 +61,8 @@ class App {
   void narrow(const std::vector<std::string>& words, const std::string& crumb = "");
   void only(Action action);
   void undo();
+  void clear();
+  void keep(const std::string& text, const analyze::Pattern& pattern);
   void invert();
   void annotate();
   void next_match(Direction direction);
@@ -85,6 +87,7 @@ class App {
   LineEdit line_;
   std::vector<std::string> commands_;  // typed before
   analyze::Pattern pattern_;
+  std::vector<std::string> kept_;  // by screen: the pattern of the rows it keeps; empty: all
   Outcome outcome_ = Outcome::kGoOn;
 };
 

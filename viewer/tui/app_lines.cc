@@ -72,7 +72,8 @@ void App::draw_totals(Pane pane) {
     words += fmt::format("elapsed {}  ", render::time_text(profile.session.elapsed.count));
   const size_t threads = load::count_threads(profile);
   words += fmt::format("{} {}  ", threads, threads == 1 ? "thread" : "threads");
-  const std::string crumbs = workspace_.crumbs();
+  std::string crumbs = workspace_.crumbs();
+  if (!kept_[open_].empty()) crumbs += (crumbs.empty() ? "" : " > ") + ("rows with " + kept_[open_]);
   const size_t end = pane.put(0, 0, words);
   pane.put_name(0, end, "filter: " + (crumbs.empty() ? "none" : crumbs), pane.columns() - end,
                 crumbs.empty() ? kDim : kBold);

@@ -70,13 +70,12 @@ void App::ask(Ask what, std::string text) {
 void App::draw_prompt(Pane pane) {
   const std::string_view question = kQuestions[size_t(asking_)];
   const size_t at = pane.put(0, 0, question, kBold);
-  // The end of a long line is what is being typed.
-  std::string text = render::escape(line_.text());
   const size_t room = pane.columns() - at - 1;
-  if (render::display_width(text) > room) text = render::elide_middle(text, room);
-  const size_t end = pane.put(0, at, text);
-  const size_t cursor = at + render::display_width(render::escape(line_.text().substr(0, line_.cursor())));
-  pane.restyle(0, kReverse, std::min(cursor, end), 1);
+  const size_t cursor = render::display_width(render::escape(line_.text().substr(0, line_.cursor())));
+  // Of a line that is too long the part before the cursor is shown.
+  const size_t skipped = cursor > room ? cursor - room : 0;
+  pane.put(0, at, render::skip_columns(render::escape(line_.text()), skipped));
+  pane.restyle(0, kReverse, at + cursor - skipped, 1);
 }
 
 std::vector<std::string> App::completions() const {
@@ -126,7 +125,7 @@ Outcome App::accept() {
     return Outcome::kGoOn;
   }
   pattern_ = *pattern;
-  if (asked == Ask::kKeep) screen().keep(pattern_);
+  if (asked == Ask::kKeep) keep(text, pattern_);
   if (asked == Ask::kSearch && !screen().search(pattern_, Direction::kForward, false) && pattern_.given())
     message_ = "No match.";
   return Outcome::kGoOn;

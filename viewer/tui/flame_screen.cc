@@ -51,7 +51,7 @@ void FlameScreen::refresh() {
     above.resize(depth);
     last_child.resize(depth);
     const uint32_t node = uint32_t(nodes_.size()), parent = above.back(), before = last_child.back();
-    Node added{i, parent, uint32_t(depth), 0, number_of(table, i, "total_ns"), 0, 0};
+    Node added{i, parent, uint32_t(depth), 0, number_of(table, i, "total_ns"), 0, 0, node + 1};
     added.begin = before == 0 ? nodes_[parent].begin : nodes_[before].begin + nodes_[before].time;
     nodes_.push_back(added);
     if (parent == 0) nodes_[0].time += added.time;
@@ -60,6 +60,9 @@ void FlameScreen::refresh() {
     above.push_back(node);
     last_child.push_back(0);
   }
+  // Nodes stand in the order of a tree that is read, children after their parents.
+  for (uint32_t node = uint32_t(nodes_.size()); --node > 0;)
+    nodes_[nodes_[node].parent].end = std::max(nodes_[nodes_[node].parent].end, nodes_[node].end);
   // The hot path's end is where one looks first.
   while (const uint32_t child = nodes_[selected_].first_child) {
     if (nodes_[child].time * 2 < nodes_[selected_].time) break;
@@ -68,8 +71,7 @@ void FlameScreen::refresh() {
 }
 
 bool FlameScreen::below(uint32_t node, uint32_t above) const {
-  while (node != above && node != 0) node = nodes_[node].parent;
-  return node == above;
+  return node >= above && node < nodes_[above].end;
 }
 
 /// Boxes of all nodes that are a column wide: those above the zoomed one as wide as it.
@@ -268,9 +270,9 @@ Detail FlameScreen::detail() const {
 bool FlameScreen::search(const analyze::Pattern& pattern, Direction direction, bool again) {
   match_ = pattern;
   const size_t count = nodes_.size();
-  for (size_t i = again ? 1 : 0; i < count; ++i) {
+  for (size_t i = again ? 1 : 0; i < count + (again ? 1 : 0); ++i) {
     const auto at =
-        uint32_t((direction == Direction::kForward ? selected_ + i : selected_ + count - i) % count);
+        uint32_t((direction == Direction::kForward ? selected_ + i : selected_ + 2 * count - i) % count);
     if (!pattern.matches(full_name(at))) continue;
     selected_ = at;
     if (!below(at, zoom_)) zoom_ = 0;

@@ -32,6 +32,7 @@ class FlameScreen : public Screen {
     uint32_t parent = 0, depth = 0;
     uint64_t begin = 0, time = 0;        // where it stands among all of the time
     uint32_t first_child = 0, next = 0;  // 0: none
+    uint32_t end = 1;                    // the node after all that is below this one
   };
   struct Box {
     uint32_t node;
@@ -52,7 +53,7 @@ class FlameScreen : public Screen {
   Workspace& workspace_;
   uint64_t revision_ = 0;
   view::Made made_ = tl::unexpected(std::string());
-  std::vector<Node> nodes_;
+  std::vector<Node> nodes_{1};
   std::vector<Box> boxes_;  // as last drawn
   uint32_t selected_ = 0, zoom_ = 0;
   size_t first_level_ = 0;

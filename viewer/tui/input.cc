@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
 #include <charconv>
 #include <optional>
 
@@ -64,7 +65,8 @@ tl::expected<Input, std::string> parse_word(std::string_view word) {
   const auto unknown = [&] { return tl::unexpected(fmt::format("has no key <{}>", word)); };
   for (const KeyName& each : kNames)
     if (each.name == word) return Input{Input::Kind::kKey, each.key, {}, {}};
-  if (word.size() == 3 && word.starts_with("C-")) {
+  const bool letter = word.size() == 3 && std::isalpha(uint8_t(word[2])) != 0;
+  if (letter && word.starts_with("C-")) {
     const Key code = key::control(word[2]);
     return Input{code == key::control('C') ? Input::Kind::kQuit : Input::Kind::kKey, code, {}, {}};
   }

@@ -107,8 +107,9 @@ void LineEdit::complete(const std::vector<std::string>& words) {
 
 void LineEdit::recall(const std::vector<std::string>& history, bool older) {
   if (older ? recalled_ == history.size() : recalled_ == 0) return;
+  if (recalled_ == 0) typed_ = text_;
   recalled_ += older ? 1 : size_t(-1);
-  text_ = recalled_ == 0 ? "" : history[history.size() - recalled_];
+  text_ = recalled_ == 0 ? typed_ : history[history.size() - recalled_];
   cursor_ = text_.size();
 }
 

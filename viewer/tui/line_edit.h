@@ -39,6 +39,7 @@ class LineEdit {
   size_t completion_ = 0;  // which of its words stands there
   bool completing_ = false;
   size_t recalled_ = 0;  // lines back
+  std::string typed_;    // before the first of them
 };
 
 }  // namespace varve::tui

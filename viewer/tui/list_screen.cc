@@ -113,10 +113,11 @@ bool ListScreen::search(const analyze::Pattern& pattern, Direction direction, bo
   return widget_.search(pattern, direction, again);
 }
 
-void ListScreen::keep(const analyze::Pattern& pattern) {
+bool ListScreen::keep(const analyze::Pattern& pattern) {
   kept_ = pattern;
   order_rows();
   widget_.set_cursor(0);
+  return true;
 }
 
 }  // namespace varve::tui

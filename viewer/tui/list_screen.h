@@ -22,7 +22,7 @@ class ListScreen : public Screen {
   Subject subject() const override;
   Detail detail() const override;
   bool search(const analyze::Pattern& pattern, Direction direction, bool again) override;
-  void keep(const analyze::Pattern& pattern) override;
+  bool keep(const analyze::Pattern& pattern) override;
   const view::View* shown() const override { return made_ ? &*made_ : nullptr; }
 
  protected:

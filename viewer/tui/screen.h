@@ -45,8 +45,8 @@ class Screen {
   virtual Detail detail() const { return {}; }
   /// Moves to the nearest row with a match; `again`: not the one it is on. False: there is none.
   virtual bool search(const analyze::Pattern&, Direction, bool /*again*/) { return false; }
-  /// Shows only rows with a match; one that is not given shows all again.
-  virtual void keep(const analyze::Pattern&) {}
+  /// Shows only rows with a match; one that is not given shows all again. False: this screen cannot.
+  virtual bool keep(const analyze::Pattern&) { return false; }
   /// What `P` writes; null: nothing yet.
   virtual const view::View* shown() const { return nullptr; }
   /// About another function, where the screen is about one. False: it is not, or there is no such function.

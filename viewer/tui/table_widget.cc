@@ -214,7 +214,7 @@ void TableWidget::draw_name(Pane& pane, size_t line, const Place& place, size_t 
     at = end;
   }
   std::string text = text_of(rows_[index], place.column);
-  if (last && scroll_ > 0) text = text.substr(std::min(text.size(), scroll_));
+  if (last && scroll_ > 0) text = render::skip_columns(text, scroll_);
   if (last && match_.given() && match_.matches(name_of(rows_[index]))) style.underline = true;
   if (last && scroll_ > 0)
     pane.put(line, at, text, style, room);
@@ -239,7 +239,7 @@ Style TableWidget::style_of(const view::Cell& cell, const view::Row& row, size_t
 }
 
 bool TableWidget::click(Point at) {
-  if (at.row == 0 || top_ + at.row - 1 >= rows_.size()) return false;
+  if (at.row == 0 || at.row > lines_ || top_ + at.row - 1 >= rows_.size()) return false;
   const size_t hit = top_ + at.row - 1;
   const bool again = hit == cursor_;
   cursor_ = hit;

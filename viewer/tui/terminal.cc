@@ -7,6 +7,7 @@
 #define NCURSES_NOMACROS 1
 #include <fmt/format.h>
 #include <ncurses.h>
+#include <poll.h>
 #include <signal.h>
 #include <termios.h>
 #include <unistd.h>
@@ -76,6 +77,12 @@ constexpr CursesKey kCursesKeys[] = {
     {KEY_ENTER, key::kEnter},
     {KEY_BACKSPACE, key::kBackspace},
 };
+
+/// A terminal that is gone answers each read at once, with nothing.
+bool hung_up() {
+  pollfd input{STDIN_FILENO, POLLIN, 0};
+  return poll(&input, 1, 0) == 1 && (input.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
+}
 
 Input key_input(Key key) { return {Input::Kind::kKey, key, {}, {}}; }
 
@@ -193,7 +200,7 @@ Input Terminal::read() {
   wint_t code = 0;
   const int kind = get_wch(&code);
   if (caught_signal != 0) return {Input::Kind::kQuit, 0, {}, {}};
-  if (kind == ERR) return feof(stdin) != 0 ? Input{Input::Kind::kQuit, 0, {}, {}} : Input{};
+  if (kind == ERR) return hung_up() ? Input{Input::Kind::kQuit, 0, {}, {}} : Input{};
   if (kind != KEY_CODE_YES) return key_input(code == '\b' ? key::kBackspace : Key(code));
   if (code == KEY_RESIZE) return {Input::Kind::kResize, 0, {}, size()};
   if (code == KEY_MOUSE) return mouse_input();

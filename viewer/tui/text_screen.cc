@@ -34,15 +34,19 @@ void TextScreen::draw(Pane pane) {
   }
 }
 
-bool TextScreen::act(Action action) { return scroll(action, rows_, lines_.size(), top_); }
+bool TextScreen::act(Action action) {
+  if (!scroll(action, rows_, lines_.size(), top_)) return false;
+  found_.reset();
+  return true;
+}
 
 bool TextScreen::search(const analyze::Pattern& pattern, Direction direction, bool again) {
   match_ = pattern;
-  const size_t count = lines_.size();
-  for (size_t i = again ? 1 : 0; i < count; ++i) {
-    const size_t at = direction == Direction::kForward ? (top_ + i) % count : (top_ + count - i) % count;
+  const size_t count = lines_.size(), from = std::min(found_.value_or(top_), count);
+  for (size_t i = again ? 1 : 0; i < count + (again ? 1 : 0); ++i) {
+    const size_t at = (direction == Direction::kForward ? from + i : from + 2 * count - i) % count;
     if (!pattern.matches(lines_[at])) continue;
-    top_ = at;
+    found_ = top_ = at;
     return true;
   }
   return false;

@@ -2,6 +2,7 @@
 // TextScreen: a view as its report reads, to scroll through: quality, concurrency, tlp. Context: viewer.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ class TextScreen : public Screen {
   view::Made made_ = tl::unexpected(std::string());
   std::vector<std::string> lines_;
   analyze::Pattern match_;
+  std::optional<size_t> found_;  // the line; the last page cannot be scrolled to each of its lines
 };
 
 }  // namespace varve::tui

@@ -166,6 +166,7 @@ void TimelineScreen::draw(Pane pane) {
 }
 
 void TimelineScreen::move(ptrdiff_t slices) {
+  if (slices_ == 0) return;  // not drawn yet
   cursor_ = size_t(std::clamp(ptrdiff_t(cursor_) + slices, ptrdiff_t(0), ptrdiff_t(slices_) - 1));
 }
 
@@ -260,8 +261,8 @@ Detail TimelineScreen::detail() const {
 
 bool TimelineScreen::search(const analyze::Pattern& pattern, Direction direction, bool again) {
   const size_t count = threads_.size();
-  for (size_t i = again ? 1 : 0; i < count; ++i) {
-    const size_t at = direction == Direction::kForward ? (line_ + i) % count : (line_ + count - i) % count;
+  for (size_t i = again ? 1 : 0; i < count + (again ? 1 : 0); ++i) {
+    const size_t at = (direction == Direction::kForward ? line_ + i : line_ + 2 * count - i) % count;
     if (!pattern.matches(cell_of(made_->tables.front(), uint32_t(threads_[at]), "name"))) continue;
     line_ = at;
     return true;

@@ -33,10 +33,10 @@ void TreeScreen::refresh() {
     request.fold_recursion = true;
     if (request.min_share == 0) request.min_share = kLeastShare;
   });
-  kept_.clear();
   widget_.set_table(tree_of(made_), units_);
   find_family();
   open_hot_path(0);
+  find_kept();
   show_rows();
 }
 
@@ -64,9 +64,8 @@ void TreeScreen::show_rows() {
   if (table == nullptr) return;
   std::vector<uint32_t> rows;
   for (uint32_t i = 0; i < table->rows.size();) {
-    const bool stands = kept_.empty() || kept_[i];
-    if (stands) rows.push_back(i);
-    i = stands && open_[i] ? i + 1 : std::max(end_[i], i + 1);
+    if (stands(i)) rows.push_back(i);
+    i = stands(i) && open_[i] ? i + 1 : std::max(end_[i], i + 1);
   }
   std::vector<view::Row> shown;
   for (const uint32_t row : rows) shown.push_back(table->rows[row]);
@@ -229,7 +228,7 @@ bool TreeScreen::search(const analyze::Pattern& pattern, Direction direction, bo
     const size_t step = i % count;
     const auto at =
         uint32_t(direction == Direction::kForward ? (*row + step) % count : (*row + count - step) % count);
-    if (!pattern.matches(widget_.name_of(at))) continue;
+    if (!stands(at) || !pattern.matches(widget_.name_of(at))) continue;
     open_parents(at);
     show_rows();
     widget_.select(at);
@@ -238,17 +237,22 @@ bool TreeScreen::search(const analyze::Pattern& pattern, Direction direction, bo
   return false;
 }
 
-void TreeScreen::keep(const analyze::Pattern& pattern) {
+void TreeScreen::find_kept() {
   kept_.clear();
-  if (pattern.given()) {
-    kept_.assign(open_.size(), false);
-    for (uint32_t i = 0; i < open_.size(); ++i) {
-      if (!pattern.matches(widget_.name_of(i))) continue;
-      for (uint32_t at = i; at != kNone; at = parent_[at]) kept_[at] = true;
-      open_parents(i);
-    }
+  if (!keep_.given()) return;
+  kept_.assign(open_.size(), false);
+  for (uint32_t i = 0; i < open_.size(); ++i) {
+    if (!keep_.matches(widget_.name_of(i))) continue;
+    for (uint32_t at = i; at != kNone && !kept_[at]; at = parent_[at]) kept_[at] = true;
+    open_parents(i);
   }
+}
+
+bool TreeScreen::keep(const analyze::Pattern& pattern) {
+  keep_ = pattern;
+  find_kept();
   show_rows();
+  return true;
 }
 
 }  // namespace varve::tui

@@ -21,13 +21,15 @@ class TreeScreen : public Screen {
   Subject subject() const override;
   Detail detail() const override;
   bool search(const analyze::Pattern& pattern, Direction direction, bool again) override;
-  void keep(const analyze::Pattern& pattern) override;
+  bool keep(const analyze::Pattern& pattern) override;
   const view::View* shown() const override { return made_ ? &*made_ : nullptr; }
 
  private:
   void refresh();
   void find_family();
+  void find_kept();
   void show_rows();
+  bool stands(uint32_t row) const { return kept_.empty() || kept_[row]; }
   bool has_children(uint32_t row) const { return row + 1 < end_[row]; }
   bool heavy_child(uint32_t row) const;
   void open_hot_path(uint32_t from);
@@ -48,7 +50,8 @@ class TreeScreen : public Screen {
   std::vector<uint32_t> parent_;  // of each row; UINT32_MAX: none
   std::vector<uint32_t> end_;     // the row after all that is below a row
   std::vector<bool> open_;
-  std::vector<bool> kept_;  // empty: all
+  analyze::Pattern keep_;
+  std::vector<bool> kept_;  // rows with a match and their parents; empty: all
 };
 
 }  // namespace varve::tui

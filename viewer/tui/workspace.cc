@@ -34,9 +34,16 @@ tl::expected<void, std::string> Workspace::narrow(const std::vector<std::string>
                                                   const std::string& crumb) {
   Step step = steps_.back();
   step.words = crumb;
+  // Only what the words say, then both: of two filters of the same kind none takes the place of the other.
+  const analyze::Filter before = std::exchange(step.request.filter, {});
+  const analyze::MarkRange marks = std::exchange(step.request.marks, {});
   if (auto read = reader_(words, step.request); !read) return read;
   if (auto found = analyze::resolve_marks(profile(), step.request.marks, step.request.filter); !found)
     return found;
+  step.request.filter = before.and_also(step.request.filter);
+  if (!step.request.marks.given()) step.request.marks = marks;
+  if (step.request.filter.from >= step.request.filter.to)
+    return tl::unexpected<std::string>("No moment is in this range and in the one before.");
   for (const std::string& word : crumb.empty() ? words : std::vector<std::string>())
     step.words += (step.words.empty() ? "" : " ") + shown_word(word);
   steps_.push_back(std::move(step));
