@@ -5,35 +5,16 @@
 #include <criterion/criterion.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <clocale>
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
 
 #include "test/unit/example_profile.h"
+#include "test/unit/golden.h"
 #include "viewer/render/render.h"
 #include "viewer/view/request.h"
 
 using namespace varve;
 
 namespace {
-
-void compare(const std::string& name, const std::string& text) {
-  const std::string path = "test/golden/" + name;
-  if (std::getenv("VARVE_ACCEPT") != nullptr) {
-    std::ofstream(path, std::ios::binary) << text;
-    return;
-  }
-  std::ifstream file(path, std::ios::binary);
-  cr_assert(file.good(), "%s cannot be read; the tests run in the project's folder", path.c_str());
-  const std::string wanted{std::istreambuf_iterator<char>(file), {}};
-  const auto at = std::mismatch(text.begin(), text.end(), wanted.begin(), wanted.end());
-  const size_t position = size_t(at.first - text.begin());
-  const size_t line = size_t(std::count(text.begin(), at.first, '\n')) + 1;
-  cr_expect(text == wanted, "%s differs in line %zu at byte %zu; if that is right: test/golden/accept.sh",
-            path.c_str(), line, position);
-}
 
 /// All views, with the limits that varve report has for text.
 template <typename Render>
@@ -59,7 +40,7 @@ void compare_text(size_t width, render::Charset charset) {
   const std::string name = fmt::format("report-{}-{}.txt", width == 0 ? "pipe" : std::to_string(width),
                                        charset == render::Charset::kUtf8 ? "utf8" : "ascii");
   const auto text = [&](const view::View& view) { return render::text(view, {width, charset, false}); };
-  compare(name, all_views(text, width));
+  test::compare_golden(name, all_views(text, width));
 }
 
 }  // namespace
@@ -85,10 +66,10 @@ Test(view_golden, text_colour) {
   const auto text = [](const view::View& view) {
     return render::text(view, {80, render::Charset::kUtf8, true});
   };
-  compare("report-80-colour.txt", all_views(text, 80));
+  test::compare_golden("report-80-colour.txt", all_views(text, 80));
 }
-Test(view_golden, csv) { compare("report.csv", all_views(render::csv)); }
-Test(view_golden, json) { compare("report.json", all_views(render::json)); }
+Test(view_golden, csv) { test::compare_golden("report.csv", all_views(render::csv)); }
+Test(view_golden, json) { test::compare_golden("report.json", all_views(render::json)); }
 
 Test(view_golden, filtered) {
   std::setlocale(LC_CTYPE, "C.UTF-8");
@@ -103,5 +84,5 @@ Test(view_golden, filtered) {
     const auto view = view::make(*view::find_kind(kind), {made.profile, made.symbols}, request);
     out += fmt::format("=== {}\n{}\n", kind, render::text(*view, {100, render::Charset::kUtf8, false}));
   }
-  compare("filtered-100-utf8.txt", out);
+  test::compare_golden("filtered-100-utf8.txt", out);
 }

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+// Trees: folding, the hot path, siblings, search that unfolds, rows that are kept; and the flame, which moves
+// in the same tree. Context: tests.
+#include <criterion/criterion.h>
+
+#include <algorithm>
+
+#include "test/unit/odd_profiles.h"
+#include "test/unit/screen_driver.h"
+
+using namespace varve;
+using namespace varve::tui;
+
+namespace {
+
+/// A large screen, so that all rows of the example stand on it.
+test::ScreenDriver tree(const char* screen = "top-down") {
+  return test::ScreenDriver({.size = {100, 160}, .look = {false, false}, .screen = screen});
+}
+
+/// Rows of the body: those below the heading that are not empty.
+size_t rows(const test::ScreenDriver& driver) {
+  size_t count = 0;
+  for (int row = 3; row < 98; ++row) count += !driver.line(row).empty();
+  return count;
+}
+
+std::string selected(const test::ScreenDriver& driver) {
+  const std::string line = driver.line(-2);
+  return line.substr(0, line.find("   "));
+}
+
+size_t level(const test::ScreenDriver& driver) {
+  const std::string line = driver.line(-2);
+  const size_t at = line.rfind("level ");
+  return at == std::string::npos ? 0 : std::stoul(line.substr(at + 6));
+}
+
+}  // namespace
+
+Test(tui_tree, opens_along_the_hot_path) {
+  test::ScreenDriver driver = tree();
+  cr_expect(driver.shows("- Bvh::intersect") || driver.shows("- Bvh<"), "%s", driver.text().c_str());
+  cr_expect(!driver.shows("parse_obj"), "what is not hot is folded");
+  cr_expect_eq(level(driver), 1u);
+}
+
+Test(tui_tree, folds_and_unfolds) {
+  test::ScreenDriver driver = tree();
+  const std::string opened = driver.text();
+  driver.press("C");
+  const size_t folded = rows(driver);
+  cr_expect(driver.text() != opened);
+  driver.press("<Right>");
+  cr_expect_gt(rows(driver), folded);
+  driver.press("<Left>");
+  cr_expect_eq(rows(driver), folded);
+  for (const char* twice : {"<Enter><Enter>", " <Space>", "+-", "=-"}) {
+    driver.press(twice);
+    cr_expect_eq(rows(driver), folded, "%s", twice);
+  }
+  driver.press("e");
+  const size_t below = rows(driver);
+  driver.press("E");
+  cr_expect_gt(rows(driver), below);
+  cr_expect(!driver.shows("+ "), "everything is open");
+  driver.press("C");
+  cr_expect_eq(rows(driver), folded);
+}
+
+Test(tui_tree, one_level_at_a_time) {
+  test::ScreenDriver driver = tree();
+  driver.press("C");
+  std::vector<size_t> opened = {rows(driver)};
+  for (int i = 0; i < 20; ++i) {
+    driver.press("+");
+    if (rows(driver) == opened.back()) break;
+    opened.push_back(rows(driver));
+  }
+  driver.press("Ce");
+  cr_expect_eq(opened.back(), rows(driver), "level by level is all below the row in the end");
+  cr_expect_gt(opened.size(), 5u);
+  while (opened.size() > 1) {
+    opened.pop_back();
+    driver.press("-");
+    cr_expect_eq(rows(driver), opened.back());
+  }
+}
+
+Test(tui_tree, moves_in_the_family) {
+  test::ScreenDriver driver = tree();
+  driver.press("Eg");
+  const std::string first = selected(driver);
+  driver.press("<Right>");
+  cr_expect_eq(level(driver), 2u, "to the first child");
+  driver.press("<Left>");
+  cr_expect(!driver.line(3).empty());
+  driver.press("<Left><Left>");
+  cr_expect_eq(level(driver), 1u);
+  driver.press("}");
+  cr_expect_eq(level(driver), 1u);
+  cr_expect(selected(driver) != first);
+  driver.press("{");
+  cr_expect(selected(driver) == first);
+  driver.press("{");
+  cr_expect(selected(driver) == first, "there is none before");
+}
+
+Test(tui_tree, hottest) {
+  test::ScreenDriver driver = tree();
+  driver.press("CH");
+  cr_expect_gt(level(driver), 3u);
+  const std::string at = selected(driver);
+  driver.press("CgH");
+  cr_expect(selected(driver) == at);
+}
+
+Test(tui_tree, folding_all_stays_in_the_subtree) {
+  test::ScreenDriver driver = tree();
+  driver.press("C");
+  const std::string first = selected(driver);
+  driver.press("HC");
+  cr_expect(selected(driver) == first);
+  cr_expect_eq(level(driver), 1u);
+}
+
+Test(tui_tree, search_unfolds) {
+  test::ScreenDriver driver = tree();
+  driver.press("n");
+  cr_expect(driver.message().starts_with("Search first"), "%s", driver.message().c_str());
+  driver.press("C/strtod<Enter>");
+  cr_expect(selected(driver).starts_with("strtod"), "%s", driver.text().c_str());
+  cr_expect(driver.shows("parse_obj"));
+  driver.press("n");
+  cr_expect(selected(driver).starts_with("strtod"), "the only one, all the way round");
+  driver.press("/no_such_name<Enter>");
+  cr_expect(driver.message() == "No match.");
+}
+
+Test(tui_tree, search_goes_both_ways) {
+  test::ScreenDriver driver = tree();
+  driver.press("Eg/trace<Enter>");
+  const std::vector<std::string> first = driver.reversed();
+  driver.press("n");
+  const std::vector<std::string> second = driver.reversed();
+  cr_expect(first != second);
+  driver.press("N");
+  cr_expect(driver.reversed() == first);
+}
+
+Test(tui_tree, kept_rows_and_their_parents) {
+  test::ScreenDriver driver = tree();
+  const std::string before = driver.text();
+  driver.press("&strtod<Enter>");
+  cr_expect(driver.shows("strtod") && driver.shows("parse_obj"));
+  cr_expect(!driver.shows("deflate"));
+  driver.press("/deflate<Enter>");
+  cr_expect(driver.message() == "No match.", "what is not kept is not found: %s", driver.message().c_str());
+  driver.press("&strtod<Enter>:--target 4<Enter>");
+  cr_expect(!driver.shows("deflate"), "another filter leaves them kept");
+  driver.press("uu");
+  cr_expect(driver.filter().empty());
+  driver.press("E");
+  cr_expect(driver.shows("deflate"));
+}
+
+Test(tui_tree, bottom_up_is_inverted) {
+  test::ScreenDriver driver = tree();
+  driver.press("i");
+  cr_expect(driver.app().screen_name() == "bottom-up");
+  driver.press("i");
+  cr_expect(driver.app().screen_name() == "top-down");
+}
+
+Test(tui_tree, a_thousand_levels) {
+  for (const test::OddProfile& odd : test::odd_profiles()) {
+    if (std::string_view(odd.name) != "deep-stacks") continue;
+    test::ScreenDriver driver({.size = {24, 80}, .screen = "top-down"}, odd.make());
+    driver.press("E/f1023_39<Enter>");
+    cr_expect_eq(level(driver), 1024u, "%s", driver.text().c_str());
+    cr_expect(driver.shows("f1023_39"));
+    driver.press("6H");
+    cr_expect(selected(driver).starts_with("f1023_"), "%s", driver.text().c_str());
+  }
+}
+
+Test(tui_flame, moves_and_zooms) {
+  test::ScreenDriver driver = tree("flame");
+  driver.press("g");
+  cr_expect(driver.shows("[all threads] 100.0%"));
+  driver.press("<Down><Down>");
+  const std::string deep = selected(driver);
+  driver.press("<Enter>");
+  const std::string zoomed = driver.text();
+  driver.press("<Esc>");
+  cr_expect(driver.text() != zoomed);
+  cr_expect(selected(driver) == deep);
+  driver.press("i");
+  cr_expect(driver.line(2).find("[all threads]") == std::string::npos, "the root is at the bottom");
+  driver.press("i/deflate<Enter>");
+  cr_expect(selected(driver).starts_with("deflate"));
+  driver.press("n");
+  cr_expect(selected(driver).starts_with("deflate"));
+  cr_expect(driver.message() != "No match.", "the only one, all the way round");
+}
+
+Test(tui_flame, cells_are_clicked) {
+  test::ScreenDriver driver = tree("flame");
+  driver.press("<Click 4,3>");
+  const std::string name = selected(driver);
+  cr_expect(!name.empty());
+  driver.press("<Click 4,3>");
+  cr_expect(driver.shows("[all threads] 100.0%"), "the second click zooms");
+  driver.press("<Click 3,1>");
+  cr_expect(selected(driver) != name);
+}
+
+Test(tui_flame, keys_before_it_was_drawn) {
+  test::ScreenDriver driver({.size = {11, 59}, .screen = "flame"});
+  driver.press("<Enter><Up><Down><Left><Right>+-HciG/a<Enter>nNfdt");
+  driver.press("<Resize 80x24>");
+  cr_expect(driver.shows("[all threads] 100.0%"), "%s", driver.text().c_str());
+}
