@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <cctype>
 #include <csignal>
 #include <cstring>
 #include <set>
@@ -197,14 +198,25 @@ void add_concurrency(View& view, const Source& source, std::string words) {
       {"observer_cpu_ns", "", Unit::kTime, source.profile.session.number(session_key::kObserverCpuNs)});
 }
 
-std::vector<std::string> next_commands(const Request& request, const analyze::Quality& quality) {
+/// The hottest function as an argument for a shell; empty if the hottest row is none.
+std::string hottest_function(const Table& hotspots) {
+  const auto name = std::ranges::find(hotspots.columns, "function", &Column::id) - hotspots.columns.begin();
+  if (hotspots.rows.empty() || hotspots.rows[0].kind != RowKind::kOrdinary) return "";
+  const auto text = std::get<std::string_view>(hotspots.row(0)[size_t(name) + 1]);
+  const bool plain =
+      std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) || c == '_' || c == ':'; });
+  if (plain) return std::string(text);
+  return text.find('\'') == std::string_view::npos ? fmt::format("'{}'", text) : "";
+}
+
+/// Three at most: the summary fits into 80x24.
+std::vector<std::string> next_commands(const Request& request, const analyze::Quality& quality,
+                                       const std::string& hottest) {
   const std::string profile = request.profile_words.empty() ? "" : " " + request.profile_words;
-  std::vector<std::string> commands = {
-      fmt::format("varve report hotspots{}", profile),
-      fmt::format("varve report top-down{}", profile),
-  };
-  if (quality.whole_share() < 0.99 || unnamed_share(quality) > 0.05)
-    commands.push_back(fmt::format("varve report quality{}", profile));
+  std::vector<std::string> commands = {fmt::format("varve report hotspots{}", profile)};
+  if (!hottest.empty()) commands.push_back(fmt::format("varve annotate {}{}", hottest, profile));
+  const bool weak = quality.whole_share() < 0.99 || unnamed_share(quality) > 0.05;
+  commands.push_back(fmt::format("varve report {}{}", weak ? "quality" : "top-down", profile));
   return commands;
 }
 
@@ -228,7 +240,7 @@ Made make_summary(const Source& source, const Request& request, analyze::Selecti
   add_facts(*view, source, request, quality);
   add_concurrency(*view, source, std::move(cores));
   for (std::string& sentence : pause_sentences(source.profile)) view->notes.push_back(std::move(sentence));
-  view->next = next_commands(request, quality);
+  view->next = next_commands(request, quality, hottest_function(view->tables.front()));
   return view;
 }
 
