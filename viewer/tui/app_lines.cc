@@ -68,15 +68,19 @@ void App::draw_totals(Pane pane) {
     if (shown != cpu)
       words = fmt::format("CPU time {} of {}  ", render::time_text(shown), render::time_text(cpu));
   }
+  std::string rest;
   if (profile.session.elapsed.count != 0)
-    words += fmt::format("elapsed {}  ", render::time_text(profile.session.elapsed.count));
+    rest = fmt::format("elapsed {}  ", render::time_text(profile.session.elapsed.count));
   const size_t threads = load::count_threads(profile);
-  words += fmt::format("{} {}  ", threads, threads == 1 ? "thread" : "threads");
+  rest += fmt::format("{} {}  ", threads, threads == 1 ? "thread" : "threads");
   std::string crumbs = workspace_.crumbs();
   if (!kept_[open_].empty()) crumbs += (crumbs.empty() ? "" : " > ") + ("rows with " + kept_[open_]);
+  const std::string filter = "filter: " + (crumbs.empty() ? "none" : crumbs);
+  // What is filtered matters more than the run, which the summary tells.
+  if (words.size() + rest.size() + render::display_width(render::escape(filter)) <= pane.columns())
+    words += rest;
   const size_t end = pane.put(0, 0, words);
-  pane.put_name(0, end, "filter: " + (crumbs.empty() ? "none" : crumbs), pane.columns() - end,
-                crumbs.empty() ? kDim : kBold);
+  pane.put_name(0, end, filter, pane.columns() - end, crumbs.empty() ? kDim : kBold);
 }
 
 void App::draw_detail(Pane pane) {
@@ -84,10 +88,10 @@ void App::draw_detail(Pane pane) {
     pane.put_name(0, 0, message_, pane.columns(), kBold);
     return;
   }
-  constexpr size_t kGap = 3;
+  constexpr size_t kGap = 3, kLeastMore = 8;  // columns that say something
   const Detail detail = screen().detail();
   const size_t end = pane.put_name(0, 0, detail.name, pane.columns());
-  if (end + kGap < pane.columns())
+  if (end + kGap + std::min(kLeastMore, detail.more.size()) <= pane.columns())
     pane.put_name(0, end + kGap, detail.more, pane.columns() - end - kGap, kDim);
 }
 

@@ -17,7 +17,7 @@ constexpr Units next(Units units) {
 }
 
 constexpr std::string_view units_name(Units units) {
-  constexpr std::string_view kNames[] = {"all units", "share", "time", "samples"};
+  constexpr std::string_view kNames[] = {"all units", "percent", "seconds", "samples"};
   return kNames[size_t(units)];
 }
 
