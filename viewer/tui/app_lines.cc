@@ -14,8 +14,28 @@ namespace varve::tui {
 namespace {
 
 constexpr Size kLeast{12, 60};
-constexpr size_t kWide = 100;  // columns from which tabs have their whole titles
 constexpr size_t kAround = 4;  // lines
+
+enum class TabForm : uint8_t { kTitle, kBrief, kDigit };
+
+struct Tab {
+  size_t screen;
+  std::string text;
+};
+
+/// All tabs, and the open screen if it is none; that one has its name in each form.
+std::vector<Tab> tabs_for(size_t open, TabForm form) {
+  std::vector<Tab> tabs;
+  for (size_t i = 0; i < screens().size(); ++i) {
+    const ScreenKind& kind = screens()[i];
+    if (!kind.tab && i != open) continue;
+    std::string words = kind.tab ? std::to_string(i + 1) : "";
+    if (form != TabForm::kDigit || i == open)
+      words += (words.empty() ? "" : " ") + std::string(form == TabForm::kTitle ? kind.title : kind.brief);
+    tabs.push_back({i, i == open ? "[" + words + "]" : " " + words + " "});
+  }
+  return tabs;
+}
 
 }  // namespace
 
@@ -41,16 +61,18 @@ Canvas App::draw(Size size) {
 }
 
 void App::draw_tabs(Pane pane) {
-  const bool wide = pane.columns() >= kWide;
+  // The longest form of which all stand in the line.
+  std::vector<Tab> tabs;
+  for (const TabForm form : {TabForm::kTitle, TabForm::kBrief, TabForm::kDigit}) {
+    tabs = tabs_for(open_, form);
+    size_t width = 0;
+    for (const Tab& tab : tabs) width += tab.text.size();
+    if (width <= pane.columns()) break;
+  }
   size_t at = 0;
-  for (size_t i = 0; i < tui::screens().size(); ++i) {
-    const ScreenKind& kind = tui::screens()[i];
-    if (!kind.tab && i != open_) continue;
-    const std::string number = kind.tab ? fmt::format("{} ", i + 1) : "";
-    const std::string text = fmt::format("{}{}{}{}", i == open_ ? "[" : " ", number,
-                                         wide ? kind.title : kind.brief, i == open_ ? "]" : " ");
-    const size_t end = pane.put(0, at, text, i == open_ ? kBold : kPlain);
-    zones_.push_back({0, at, end, i, Action::kNone});
+  for (const Tab& tab : tabs) {
+    const size_t end = pane.put(0, at, tab.text, tab.screen == open_ ? kBold : kPlain);
+    zones_.push_back({0, at, end, tab.screen, Action::kNone});
     at = end;
   }
   const size_t room = pane.columns() > at + 1 ? pane.columns() - at - 1 : 0;
