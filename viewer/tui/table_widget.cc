@@ -53,6 +53,7 @@ void TableWidget::set_table(const view::Table* table, Units units) {
   prefixes_.clear();
   marked_ = {};
   cursor_ = top_ = scroll_ = 0;
+  widths_.clear();
   if (table != nullptr) find_columns(render::common_scale(*table));
 }
 
@@ -65,7 +66,9 @@ void TableWidget::find_columns(const render::TimeScale& scale) {
   columns_.clear();
   needs_.clear();
   if (table_ == nullptr) return;
+  if (scale.nanos != scale_.nanos || scale.decimals != scale_.decimals) widths_.clear();
   scale_ = scale;
+  widths_.resize(table_->columns.size());
   const bool own_samples =
       std::ranges::any_of(table_->columns, [](const view::Column& each) { return each.title == "Samples"; });
   for (size_t j = 0; j < table_->columns.size(); ++j) {
@@ -75,9 +78,7 @@ void TableWidget::find_columns(const render::TimeScale& scale) {
                             column.unit == view::Unit::kText};
     // The column that units were chosen for is not spared.
     if (units_ == Units::kSamples && column.unit == view::Unit::kCount) need.spare = 0;
-    for (size_t i = 0; i < table_->rows.size() && !is_bar(column); ++i)
-      need.width =
-          std::max(need.width, std::min(kWidestName, render::display_width(text_of(uint32_t(i), j))));
+    need.width = std::max(need.width, width_of(j));
     columns_.push_back(j);
     needs_.push_back(need);
   }
@@ -88,6 +89,17 @@ void TableWidget::find_columns(const render::TimeScale& scale) {
     std::rotate(needs_.begin() + (names - columns_.begin()), needs_.end() - 1, needs_.end());
     std::rotate(names, columns_.end() - 1, columns_.end());
   }
+}
+
+/// Of the widest text of a column; found once, for it takes all rows.
+size_t TableWidget::width_of(size_t column) {
+  std::optional<size_t>& known = widths_[column];
+  if (known) return *known;
+  size_t width = 0;
+  for (size_t i = 0; i < table_->rows.size() && !is_bar(table_->columns[column]); ++i)
+    width = std::max(width, std::min(kWidestName, render::display_width(text_of(uint32_t(i), column))));
+  known = width;
+  return width;
 }
 
 void TableWidget::align(std::span<TableWidget> widgets) {

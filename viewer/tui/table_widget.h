@@ -69,6 +69,7 @@ class TableWidget {
   };
 
   void find_columns(const render::TimeScale& scale);
+  size_t width_of(size_t column);
   std::vector<Place> places(size_t columns) const;
   void draw_heading(Pane& pane) const;
   void draw_row(Pane& pane, size_t line, size_t place) const;
@@ -80,8 +81,9 @@ class TableWidget {
   const view::Table* table_ = nullptr;
   Units units_ = Units::kAll;
   render::TimeScale scale_;
-  std::vector<size_t> columns_;            // shown, by index of the table
-  std::vector<render::ColumnNeed> needs_;  // of them
+  std::vector<size_t> columns_;                // shown, by index of the table
+  std::vector<render::ColumnNeed> needs_;      // of them
+  std::vector<std::optional<size_t>> widths_;  // of the texts of each column of the table, where known
   std::vector<uint32_t> rows_;
   std::vector<std::string> prefixes_;
   std::vector<Place> places_;  // as last drawn
