@@ -204,8 +204,19 @@ def bench_report(bench):
             timed(f"{name}: hotspots, names stored", [bench.varve, "report", "hotspots", "--format", "csv", profile])
 
 
+def bench_view(bench):
+    """Screens of varve view, without a terminal: no wait for the line."""
+    for count in (1_000_000, 10_000_000):
+        profile = bench.path(f"viewed-{count}")
+        subprocess.run([bench.generate, profile, "--samples", str(count), "--switches", str(count)], check=True,
+                       stdout=subprocess.DEVNULL)
+        print(f"\nScreens at 200x60, {count:,} samples and switches\n", flush=True)
+        subprocess.run([os.path.join(bench.build, "bench", "view_bench"), profile], check=True)
+        shutil.rmtree(profile)
+
+
 def main():
-    sections = {"handler": bench_handler, "cost": bench_cost, "observer": bench_observer, "start": bench_start, "report": bench_report}
+    sections = {"handler": bench_handler, "cost": bench_cost, "observer": bench_observer, "start": bench_start, "report": bench_report, "view": bench_view}
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", required=True)
     parser.add_argument("--work", required=True)
