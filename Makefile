@@ -57,7 +57,7 @@ PROGRAMS := $(patsubst test/programs/%.c,$(BUILD)/programs/%,$(patsubst test/pro
 BENCHES := $(patsubst test/bench/%.cc,$(BUILD)/bench/%,$(BENCH_SRC))
 PAGES := $(patsubst man/%.in,$(BUILD)/man/%,$(wildcard man/*.in)) $(patsubst man/%,$(BUILD)/man/%,$(filter-out %.in,$(wildcard man/*.[15])))
 
-.PHONY: all demo check test unit programs replays asan stress fuzz bench format install uninstall dist clean deps deps-check
+.PHONY: all demo check test unit programs replays asan stress fuzz bench accept format install uninstall dist clean deps deps-check
 .DELETE_ON_ERROR:
 
 all: $(BUILD)/varve $(BUILD)/libvarve.so $(BUILD)/varve-demo $(PAGES)
@@ -113,6 +113,9 @@ unit: $(BUILD)/unit-tests
 $(BUILD)/replay/%: test/fuzz/fuzz_%.cc $(VIEWER_LIB_OBJ)
 	@mkdir -p $(@D)
 	$(CXX) $(VIEWER_FLAGS) -DREPLAY -MF $@.d $(filter %.cc %.o,$^) -o $@ $(VIEWER_LIBS)
+# One presses keys on profiles that the unit tests make.
+SCREEN_TESTS := $(patsubst %,test/unit/%.cc,screen_driver random_keys odd_profiles example_profile random_profile profile_builder)
+$(BUILD)/replay/screens: $(call obj,obj,$(SCREEN_TESTS))
 replays: $(patsubst test/fuzz/fuzz_%.cc,$(BUILD)/replay/%,$(FUZZ_SRC))
 
 # Builds what the tests run, then runs all of them, or those that T names (see test). The corpus wants the sanitizers' build.
@@ -134,6 +137,7 @@ asan:
 	BUILD=build/asan ASAN_OPTIONS=detect_leaks=0 test/run.sh unit e2e
 
 stress: all programs
+	+$(MAKE) --no-print-directory VARIANT=asan BUILD=build/asan build/asan/replay/screens
 	BUILD=$(BUILD) TEST_LIMIT=1800 test/run.sh stress
 
 # libFuzzer wants clang; its flags go over the viewer's sources once more, into a folder of their own.
@@ -146,6 +150,7 @@ $(FUZZ_BUILD)/obj/%.o: %.cc Makefile
 	$(CLANGXX) $(FUZZ_FLAGS) -c $< -o $@
 $(FUZZ_BUILD)/%: $(FUZZ_BUILD)/obj/test/fuzz/%.o $(FUZZ_LIB_OBJ)
 	$(CLANGXX) -fsanitize=fuzzer,address,undefined $^ -o $@ $(VIEWER_LIBS)
+$(FUZZ_BUILD)/fuzz_screens: $(patsubst %.cc,$(FUZZ_BUILD)/obj/%.o,$(SCREEN_TESTS))
 fuzz: $(patsubst test/fuzz/%.cc,$(FUZZ_BUILD)/%,$(FUZZ_SRC))
 	FUZZ_SECONDS=$(FUZZ_SECONDS) test/fuzz/run.sh $^
 
@@ -168,6 +173,10 @@ deps-check:
 demo: deps
 	+$(MAKE) --no-print-directory all
 	BUILD=$(BUILD) test/demo.sh
+
+# Writes the golden texts anew, to be looked at before they are committed.
+accept: $(BUILD)/unit-tests
+	BUILD=$(BUILD) test/golden/accept.sh
 
 format:
 	$(CLANG_FORMAT) -i $(FORMATTED)
