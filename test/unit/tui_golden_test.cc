@@ -66,7 +66,7 @@ constexpr KeyCase kCases[] = {
     {Action::kPreviousSibling, "top-down", "C}"},
     {Action::kNextSibling, "top-down", "C"},
     {Action::kOpen, "hotspots", ""},
-    {Action::kMark, "top-down", "C"},
+    {Action::kMark, "timeline", "<Right><Right>"},
     {Action::kUnfold, "top-down", "C"},
     {Action::kFold, "top-down", "E"},
     {Action::kUnfoldBelow, "top-down", "C"},

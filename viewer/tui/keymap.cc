@@ -78,7 +78,7 @@ constexpr Binding kTable[] = {
     {Action::kSortRight, {'>'}, "sort-right", "sort by the column to the right", kShow, nullptr},
     {Action::kReverseOrder, {'I'}, "reverse", "reverse the order", kShow, nullptr},
     {Action::kUnits, {'%'}, "units", "share, seconds or samples", kShow, "Units"},
-    {Action::kColor, {'c'}, "color-by", "colour the flame by band, module or thread", kShow, nullptr},
+    {Action::kColor, {'c'}, "color-by", "colour the flame by band, by module, or not", kShow, nullptr},
     {Action::kPrint,
      {'P'},
      "print",

@@ -125,12 +125,14 @@ void TimelineScreen::draw_thread(Pane& pane, size_t row, size_t line) const {
 }
 
 void TimelineScreen::draw_cursor(Pane& pane, size_t row) const {
+  const auto seconds = [&](size_t slice) { return double(time_at(slice)) / 1e9; };
+  std::string words = fmt::format("{:.3f} s", seconds(cursor_));
   if (mark_) {
     const size_t from = std::min(*mark_, cursor_), to = std::max(*mark_, cursor_);
     pane.repeat(row, kNames + from, U'=', to - from + 1, kBold);
+    words = fmt::format("{:.3f} to {:.3f} s", seconds(from), seconds(to + 1));
   }
   pane.put(row, kNames + cursor_, "^", kBold);
-  const std::string words = fmt::format("{:.3f} s", double(time_at(cursor_)) / 1e9);
   const size_t right = kNames + cursor_ + 2;
   pane.put(row, right + words.size() < pane.columns() ? right : kNames + cursor_ - words.size() - 1, words,
            kBold);
