@@ -125,11 +125,11 @@ check: deps-check
 ifneq ($(if $(T),$(filter e2e,$(T))$(findstring fuzz,$(T)),all),)
 	+$(MAKE) --no-print-directory VARIANT=asan BUILD=build/asan replays
 endif
-	BUILD=$(BUILD) CXX=$(CXX) test/run.sh $(T)
+	BUILD=$(BUILD) CXX="$(CXX)" test/run.sh $(T)
 
 # The same without looking for packages. One kind or one test: make test T=unit, T=structure, T=e2e, T=13_terminal.
 test: $(CHECKED)
-	BUILD=$(BUILD) CXX=$(CXX) test/run.sh $(T)
+	BUILD=$(BUILD) CXX="$(CXX)" test/run.sh $(T)
 
 # All but the timing of other people's programs, with varve's own code under AddressSanitizer and UBSan.
 asan:
