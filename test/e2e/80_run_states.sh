@@ -98,8 +98,8 @@ for source in ${allowed:+switches} sweeps; do
   record -q -o g --run-states $source sh -c 'for i in 1 2 3 4 5 6; do python3 -c "sum(range(500000))"; done & sleep 0.05; wait'
   rows threads g '[(r["name"], n(r, "cpu_ns"), n(r, "inactive_ns"), n(r, "wait_ns"), n(r, "lifetime_ns")) for r in rows
     if r["wait_ns"] and r["lifetime_ns"] and
-    abs(n(r, "cpu_ns") + n(r, "inactive_ns") + n(r, "wait_ns") - n(r, "lifetime_ns")) > 0.01 * n(r, "lifetime_ns") + '$slack']' >off
-  expect_eq "$source: threads whose parts are not their lifetime" "$(cat off)" "[]"
+    abs(n(r, "cpu_ns") + n(r, "inactive_ns") + n(r, "wait_ns") - n(r, "lifetime_ns")) > 0.01 * n(r, "lifetime_ns") + '$slack']' >wrong
+  expect_eq "$source: threads whose parts are not their lifetime" "$(cat wrong)" "[]"
   # Recording ends before the command does.
   rm -rf l
   record -q -o l --run-states $source --duration 200ms sleep 0.5
