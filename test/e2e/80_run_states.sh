@@ -144,11 +144,11 @@ C
 run ./refuse "$VARVE" record -q -o r sh -c 'sleep 0.2; exit 7'
 expect_eq "exit code where switches are refused" $code 7
 is_true r "run['facts']['observer'] == 'sweeps' and 'EPERM' in run['facts']['observer_reason'] and run['sweeps'] > 1"
-run ./refuse "$VARVE" record -q -o x --run-states switches touch started
+run ./refuse "$VARVE" record -q -o refused --run-states switches touch started
 expect_eq "exit code where only switches would do" $code 2
 expect_one_line err
 expect_match err 'EPERM'
-[ ! -e started ] && [ ! -e x ] || fail "the command was started all the same"
+[ ! -e started ] && [ ! -e refused ] || fail "the command was started all the same"
 
 # Another user than root.
 nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"

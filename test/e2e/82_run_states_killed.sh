@@ -20,7 +20,7 @@ enough() {
     [ "$(states before "run['events'] + 50 * run['sweeps']")" -gt 2000 ]
 }
 for source in $sources; do
-  "$VARVE" record -q -o k-$source --run-states $source "$program" switches 100000000 1 >out 2>err &
+  "$VARVE" record -q -o k-$source --run-states $source "$program" switches 20000000 1 >out 2>err &
   recorder=$!
   wait_for enough k-$source
   kill -KILL $recorder
