@@ -20,7 +20,7 @@ grep -qE 'BIND_NOW|FLAGS_1.*NOW' "$work/dynamic" || fail "not bound at load (-z 
 grep -q NODELETE "$work/dynamic" || fail "may be unloaded (-z nodelete)"
 ! grep -qE 'RPATH|RUNPATH' "$work/dynamic" || fail "has a search path of its own"
 ! grep -q TEXTREL "$work/dynamic" || fail "has text relocations"
-tls=$(readelf -lW "$library" | awk '$1 == "TLS" {print strtonum($6)}')
-[ "${tls:-0}" -le 8 ] || fail "has $tls bytes of thread-local storage, more than one pointer"
+tls=$(($(readelf -lW "$library" | awk '$1 == "TLS" {print $6}'))) # hexadecimal; none: 0
+[ "$tls" -le 8 ] || fail "has $tls bytes of thread-local storage, more than one pointer"
 ! readelf -rW "$library" | grep -qE 'TLSDESC|DTPMOD|DTPOFF' || fail "reaches thread-local storage by a call"
 ! readelf -lW "$library" | grep -qE 'GNU_STACK.*RWE' || fail "wants an executable stack"
