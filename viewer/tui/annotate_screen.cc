@@ -80,8 +80,7 @@ void AnnotateScreen::show_part(Side side, size_t part) {
 }
 
 void AnnotateScreen::refresh() {
-  if (revision_ == workspace_.revision()) return;
-  revision_ = workspace_.revision();
+  if (!outdated()) return;
   if (path_.empty()) path_.push_back(workspace_.hottest_function());
   if (path_.back().empty()) return;
   made_ = workspace_.make_of("annotate", path_.back());
@@ -93,7 +92,7 @@ void AnnotateScreen::refresh() {
 bool AnnotateScreen::show(const Subject& subject) {
   if (subject.function.empty()) return false;
   if (path_.empty() || path_.back() != subject.function) path_.push_back(subject.function);
-  revision_ = 0;
+  make_again();
   return true;
 }
 
@@ -288,12 +287,12 @@ bool AnnotateScreen::act(Action action) {
     case Action::kUndo:
       if (path_.size() < 2) return false;
       path_.pop_back();
-      revision_ = 0;
+      make_again();
       return true;
     default:
       if (!halves_[side_].widget.act(action)) return false;
   }
-  if (revision_ != 0) after_move();
+  if (up_to_date()) after_move();
   return true;
 }
 

@@ -8,15 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "viewer/tui/screen.h"
-#include "viewer/tui/table_widget.h"
-#include "viewer/tui/workspace.h"
+#include "viewer/tui/view_screen.h"
 
 namespace varve::tui {
 
-class AnnotateScreen : public Screen {
+class AnnotateScreen : public ViewScreen {
  public:
-  explicit AnnotateScreen(Workspace& workspace) : workspace_(workspace) {}
+  explicit AnnotateScreen(Workspace& workspace) : ViewScreen(workspace, "No function has any time.") {}
 
   void draw(Pane pane) override;
   bool act(Action action) override;
@@ -25,7 +23,6 @@ class AnnotateScreen : public Screen {
   Detail detail() const override;
   bool search(const analyze::Pattern& pattern, Direction direction, bool again) override;
   bool show(const Subject& subject) override;
-  const view::View* shown() const override { return made_ ? &*made_ : nullptr; }
   std::string_view keys() const override { return "h l side  . , hot  s mode"; }
 
  private:
@@ -58,10 +55,7 @@ class AnnotateScreen : public Screen {
   std::string title_of(Side side) const;
   bool has_source() const;
 
-  Workspace& workspace_;
-  uint64_t revision_ = 0;
   std::vector<std::string> path_;  // functions, the shown one last
-  view::Made made_ = tl::unexpected(std::string("No function has any time."));
   std::array<Half, 2> halves_;
   Side side_ = kSource;
   Mode mode_ = Mode::kBoth;

@@ -28,8 +28,7 @@ void CallersScreen::refresh() {
     for (TableWidget& widget : widgets_) widget.set_units(units_);
     TableWidget::align(widgets_);
   }
-  if (revision_ == workspace_.revision()) return;
-  revision_ = workspace_.revision();
+  if (!outdated()) return;
   if (path_.empty()) {
     // The hottest one, where nobody has chosen.
     path_.push_back(workspace_.hottest_function());
@@ -41,7 +40,7 @@ void CallersScreen::refresh() {
 bool CallersScreen::show(const Subject& subject) {
   if (subject.function.empty()) return false;
   if (path_.empty() || path_.back() != subject.function) path_.push_back(subject.function);
-  revision_ = 0;
+  make_again();
   return true;
 }
 
@@ -95,7 +94,7 @@ bool CallersScreen::open() {
 bool CallersScreen::go_back() {
   if (path_.size() < 2) return false;
   path_.pop_back();
-  revision_ = 0;
+  make_again();
   return true;
 }
 

@@ -31,8 +31,7 @@ const view::Bar* bar_of(const view::Table& table, uint32_t row) {
 }  // namespace
 
 void FlameScreen::refresh() {
-  if (revision_ == workspace_.revision()) return;
-  revision_ = workspace_.revision();
+  if (!outdated()) return;
   made_ = workspace_.make("top-down", [](view::Request& request) {
     request.fold_recursion = true;
     request.min_share = std::max(request.min_share, kLeastShare);

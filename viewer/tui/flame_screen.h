@@ -6,14 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "viewer/tui/screen.h"
-#include "viewer/tui/workspace.h"
+#include "viewer/tui/view_screen.h"
 
 namespace varve::tui {
 
-class FlameScreen : public Screen {
+class FlameScreen : public ViewScreen {
  public:
-  explicit FlameScreen(Workspace& workspace) : workspace_(workspace) {}
+  explicit FlameScreen(Workspace& workspace) : ViewScreen(workspace) {}
 
   void draw(Pane pane) override;
   bool act(Action action) override;
@@ -21,7 +20,6 @@ class FlameScreen : public Screen {
   Subject subject() const override;
   Detail detail() const override;
   bool search(const analyze::Pattern& pattern, Direction direction, bool again) override;
-  const view::View* shown() const override { return made_ ? &*made_ : nullptr; }
 
  private:
   enum class Color : uint8_t { kBand, kModule, kNone };
@@ -50,9 +48,6 @@ class FlameScreen : public Screen {
   void select(uint32_t node) { selected_ = node; }
   bool below(uint32_t node, uint32_t above) const;
 
-  Workspace& workspace_;
-  uint64_t revision_ = 0;
-  view::Made made_ = tl::unexpected(std::string());
   std::vector<Node> nodes_{1};
   std::vector<Box> boxes_;  // as last drawn
   uint32_t selected_ = 0, zoom_ = 0;

@@ -9,22 +9,13 @@
 #include "viewer/tui/row_words.h"
 
 namespace varve::tui {
-namespace {
-
-const view::Table* list_of(const view::Made& made) {
-  return made && !made->tables.empty() ? &made->tables.front() : nullptr;
-}
-
-}  // namespace
-
 void ListScreen::refresh() {
-  if (units_ != workspace_.units) widget_.set_units(units_ = workspace_.units);
-  if (revision_ == workspace_.revision()) return;
-  revision_ = workspace_.revision();
+  follow_units();
+  if (!outdated()) return;
   const auto selected = widget_.selected();
   const std::string name = selected ? widget_.name_of(*selected) : "";
   made_ = workspace_.make(kind_);
-  widget_.set_table(list_of(made_), units_);
+  widget_.set_table(first_table(), units_);
   order_rows();
   widget_.set_cursor(0);
   // The row that was selected is looked for by its name: it may stand elsewhere now.
@@ -33,7 +24,7 @@ void ListScreen::refresh() {
 }
 
 void ListScreen::order_rows() {
-  const view::Table* table = list_of(made_);
+  const view::Table* table = first_table();
   if (table == nullptr) return;
   std::vector<uint32_t> rows(table->rows.size());
   std::iota(rows.begin(), rows.end(), 0u);
@@ -44,14 +35,6 @@ void ListScreen::order_rows() {
     std::ranges::reverse(rows);
   widget_.set_rows(std::move(rows));
   widget_.set_sorted(sorted_);
-}
-
-void ListScreen::draw(Pane pane) {
-  refresh();
-  if (!made_)
-    pane.put_name(0, 0, made_.error(), pane.columns());
-  else
-    widget_.draw(pane);
 }
 
 void ListScreen::sort_by(size_t column) {
@@ -90,22 +73,10 @@ bool ListScreen::act(Action action) {
   }
 }
 
-bool ListScreen::click(Point at) { return widget_.click(at); }
-
 bool ListScreen::sort_at(Point at) {
   const auto column = widget_.heading_at(at);
   if (column) sort_by(*column);
   return column.has_value();
-}
-
-Subject ListScreen::subject() const {
-  const auto row = widget_.selected();
-  return row ? subject_of(*widget_.table(), *row) : Subject{};
-}
-
-Detail ListScreen::detail() const {
-  const auto row = widget_.selected();
-  return row ? detail_of(*widget_.table(), *row) : Detail{};
 }
 
 bool ListScreen::search(const analyze::Pattern& pattern, Direction direction, bool again) {

@@ -36,11 +36,12 @@ std::vector<uint32_t> largest_levels(const view::Table& table, size_t most) {
 
 }  // namespace
 
-void SummaryScreen::make() {
-  if (revision_ == workspace_.revision()) return;
-  revision_ = workspace_.revision();
-  summary_ = workspace_.make("summary");
-  levels_ = workspace_.make("concurrency");
+void SummaryScreen::refresh() {
+  if (!up_to_date()) {
+    summary_ = workspace_.make("summary");
+    levels_ = workspace_.make("concurrency");
+  }
+  ListScreen::refresh();
 }
 
 size_t SummaryScreen::draw_facts(Pane& pane, size_t row) const {
@@ -85,7 +86,7 @@ size_t SummaryScreen::draw_levels(Pane& pane, size_t row, size_t most) const {
 }
 
 void SummaryScreen::draw(Pane pane) {
-  make();
+  refresh();
   size_t row = 0;
   if (summary_) {
     row = draw_facts(pane, 0) + 1;

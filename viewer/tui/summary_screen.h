@@ -9,7 +9,7 @@ namespace varve::tui {
 
 class SummaryScreen : public ListScreen {
  public:
-  explicit SummaryScreen(Workspace& workspace) : ListScreen(workspace, "hotspots"), workspace_(workspace) {}
+  explicit SummaryScreen(Workspace& workspace) : ListScreen(workspace, "hotspots") {}
 
   void draw(Pane pane) override;
   bool click(Point at) override;
@@ -17,12 +17,10 @@ class SummaryScreen : public ListScreen {
   const view::View* shown() const override { return summary_ ? &*summary_ : nullptr; }
 
  private:
-  void make();
+  void refresh() override;
   size_t draw_facts(Pane& pane, size_t row) const;
   size_t draw_levels(Pane& pane, size_t row, size_t most) const;
 
-  Workspace& workspace_;
-  uint64_t revision_ = 0;
   view::Made summary_ = tl::unexpected(std::string());
   view::Made levels_ = tl::unexpected(std::string());
   size_t list_at_ = 0;

@@ -12,10 +12,9 @@
 namespace varve::tui {
 
 void TextScreen::refresh(size_t columns) {
-  const bool made = revision_ == workspace_.revision();
-  if (made && columns == columns_) return;
-  if (!made) made_ = workspace_.make(kind_);
-  revision_ = workspace_.revision();
+  const bool due = outdated();
+  if (!due && columns == columns_) return;
+  if (due) made_ = workspace_.make(kind_);
   columns_ = columns;
   const auto charset = workspace_.look.utf8 ? render::Charset::kUtf8 : render::Charset::kAscii;
   std::istringstream text(made_ ? render::text(*made_, {columns, charset, false}) : made_.error());

@@ -36,9 +36,9 @@ Style state_style(char letter) {
 }  // namespace
 
 void TimelineScreen::refresh(size_t slices) {
-  if (revision_ == workspace_.revision() && slices_ == slices) return;
-  if (revision_ != workspace_.revision()) zooms_.clear();
-  revision_ = workspace_.revision();
+  const bool changed = outdated();
+  if (!changed && slices_ == slices) return;
+  if (changed) zooms_.clear();
   slices_ = slices;
   const auto tune = [&](view::Request& request) { request.slices = slices; };
   made_ = zooms_.empty()

@@ -8,14 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "viewer/tui/screen.h"
-#include "viewer/tui/workspace.h"
+#include "viewer/tui/view_screen.h"
 
 namespace varve::tui {
 
-class TimelineScreen : public Screen {
+class TimelineScreen : public ViewScreen {
  public:
-  explicit TimelineScreen(Workspace& workspace) : workspace_(workspace) {}
+  explicit TimelineScreen(Workspace& workspace) : ViewScreen(workspace) {}
 
   void draw(Pane pane) override;
   bool act(Action action) override;
@@ -23,7 +22,6 @@ class TimelineScreen : public Screen {
   Subject subject() const override;
   Detail detail() const override;
   bool search(const analyze::Pattern& pattern, Direction direction, bool again) override;
-  const view::View* shown() const override { return made_ ? &*made_ : nullptr; }
   std::string_view keys() const override { return "Space mark  f range  +- zoom"; }
 
  private:
@@ -44,11 +42,8 @@ class TimelineScreen : public Screen {
   void move(ptrdiff_t slices);
   std::string_view strip_of(size_t row) const;
 
-  Workspace& workspace_;
-  uint64_t revision_ = 0;
   size_t slices_ = 0;
   std::vector<Range> zooms_;
-  view::Made made_ = tl::unexpected(std::string());
   std::vector<size_t> levels_, threads_;  // rows of the table
   uint64_t begin_ = 0, end_ = 0;
   size_t cursor_ = 0, line_ = 0, top_ = 0, page_ = 1;

@@ -15,10 +15,6 @@ constexpr uint32_t kNone = UINT32_MAX;
 constexpr size_t kMostLevels = 12;      // of branches that are drawn; deeper ones are a number
 constexpr double kLeastShare = 0.0005;  // nodes below it are added up: a screen never shows them all
 
-const view::Table* tree_of(const view::Made& made) {
-  return made && !made->tables.empty() ? &made->tables.front() : nullptr;
-}
-
 bool in_tree(const view::Row& row) {
   return row.kind != view::RowKind::kRest && row.kind != view::RowKind::kFilteredOut;
 }
@@ -26,14 +22,13 @@ bool in_tree(const view::Row& row) {
 }  // namespace
 
 void TreeScreen::refresh() {
-  if (units_ != workspace_.units) widget_.set_units(units_ = workspace_.units);
-  if (revision_ == workspace_.revision()) return;
-  revision_ = workspace_.revision();
+  follow_units();
+  if (!outdated()) return;
   made_ = workspace_.make(kind_, [](view::Request& request) {
     request.fold_recursion = true;
     if (request.min_share == 0) request.min_share = kLeastShare;
   });
-  widget_.set_table(tree_of(made_), units_);
+  widget_.set_table(first_table(), units_);
   find_family();
   open_hot_path(0);
   find_kept();
@@ -42,7 +37,7 @@ void TreeScreen::refresh() {
 
 /// From depths alone: rows stand in the order of a tree that is read.
 void TreeScreen::find_family() {
-  const view::Table* table = tree_of(made_);
+  const view::Table* table = first_table();
   const size_t count = table == nullptr ? 0 : table->rows.size();
   parent_.assign(count, kNone);
   end_.assign(count, 0);
@@ -60,7 +55,7 @@ void TreeScreen::find_family() {
 
 /// Rows all of whose parents are open; while rows are kept by a pattern, those and their parents.
 void TreeScreen::show_rows() {
-  const view::Table* table = tree_of(made_);
+  const view::Table* table = first_table();
   if (table == nullptr) return;
   std::vector<uint32_t> rows;
   for (uint32_t i = 0; i < table->rows.size();) {
@@ -79,7 +74,7 @@ void TreeScreen::show_rows() {
 
 /// From a row down to where no child has half of its parent's time.
 void TreeScreen::open_hot_path(uint32_t from) {
-  const view::Table* table = tree_of(made_);
+  const view::Table* table = first_table();
   if (table == nullptr || table->rows.empty()) return;
   for (uint32_t i = 0; i < table->rows.size(); ++i)
     if (table->rows[i].hot) open_[i] = has_children(i);
@@ -88,7 +83,7 @@ void TreeScreen::open_hot_path(uint32_t from) {
 
 /// Whether the first child, which is the heaviest, has half of the time of its parent.
 bool TreeScreen::heavy_child(uint32_t row) const {
-  const view::Table& table = *tree_of(made_);
+  const view::Table& table = *first_table();
   return 2 * number_of(table, row + 1, "total_ns") >= number_of(table, row, "total_ns");
 }
 
@@ -102,7 +97,7 @@ void TreeScreen::set_open_below(uint32_t row, bool open) {
 
 /// One level more or less below a row: opens the highest that are folded, folds the deepest that are open.
 void TreeScreen::set_open_levels(uint32_t row, bool open) {
-  const view::Table& table = *tree_of(made_);
+  const view::Table& table = *first_table();
   uint32_t level = open ? kNone : 0;
   for (uint32_t i = row; i < end_[row]; i = open_[i] ? i + 1 : end_[i])
     if (has_children(i) && open_[i] != open)
@@ -195,23 +190,10 @@ bool TreeScreen::act(Action action) {
   return true;
 }
 
-void TreeScreen::draw(Pane pane) {
-  refresh();
-  if (!made_)
-    pane.put_name(0, 0, made_.error(), pane.columns());
-  else
-    widget_.draw(pane);
-}
-
-Subject TreeScreen::subject() const {
-  const auto row = widget_.selected();
-  return row ? subject_of(*widget_.table(), *row) : Subject{};
-}
-
 Detail TreeScreen::detail() const {
   const auto row = widget_.selected();
   if (!row) return {};
-  Detail detail = detail_of(*widget_.table(), *row);
+  Detail detail = TableScreen::detail();
   size_t level = 1;
   for (uint32_t above = parent_[*row]; above != kNone; above = parent_[above]) ++level;
   detail.more += "   level " + std::to_string(level);

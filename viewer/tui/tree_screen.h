@@ -5,27 +5,21 @@
 #include <string>
 #include <vector>
 
-#include "viewer/tui/screen.h"
-#include "viewer/tui/table_widget.h"
-#include "viewer/tui/workspace.h"
+#include "viewer/tui/view_screen.h"
 
 namespace varve::tui {
 
-class TreeScreen : public Screen {
+class TreeScreen : public TableScreen {
  public:
-  TreeScreen(Workspace& workspace, std::string kind) : workspace_(workspace), kind_(std::move(kind)) {}
+  TreeScreen(Workspace& workspace, std::string kind) : TableScreen(workspace, std::move(kind)) {}
 
-  void draw(Pane pane) override;
   bool act(Action action) override;
-  bool click(Point at) override { return widget_.click(at); }
-  Subject subject() const override;
   Detail detail() const override;
   bool search(const analyze::Pattern& pattern, Direction direction, bool again) override;
   bool keep(const analyze::Pattern& pattern) override;
-  const view::View* shown() const override { return made_ ? &*made_ : nullptr; }
 
  private:
-  void refresh();
+  void refresh() override;
   void find_family();
   void find_kept();
   void show_rows();
@@ -41,12 +35,6 @@ class TreeScreen : public Screen {
   void right();
   void sibling(ptrdiff_t step);
 
-  Workspace& workspace_;
-  std::string kind_;
-  uint64_t revision_ = 0;
-  Units units_ = Units::kAll;
-  view::Made made_ = tl::unexpected(std::string());
-  TableWidget widget_;
   std::vector<uint32_t> parent_;  // of each row; UINT32_MAX: none
   std::vector<uint32_t> end_;     // the row after all that is below a row
   std::vector<bool> open_;

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// ViewScreen: a screen that shows one view, made again when the workspace has changed; TableScreen: one whose
+// view is a table with a selected row. Context: viewer.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "viewer/tui/screen.h"
+#include "viewer/tui/table_widget.h"
+#include "viewer/tui/workspace.h"
+
+namespace varve::tui {
+
+class ViewScreen : public Screen {
+ public:
+  const view::View* shown() const override { return made_ ? &*made_ : nullptr; }
+
+ protected:
+  /// `trouble`: what stands on the screen where no view could be asked for.
+  explicit ViewScreen(Workspace& workspace, std::string trouble = "")
+      : workspace_(workspace), made_(tl::unexpected(std::move(trouble))) {}
+
+  /// Whether the view is to be made, the first time and once after each change of the workspace.
+  bool outdated() { return std::exchange(revision_, workspace_.revision()) != workspace_.revision(); }
+  void make_again() { revision_ = 0; }
+  bool up_to_date() const { return revision_ == workspace_.revision(); }
+  /// Null where there is no view, or none with a table.
+  const view::Table* first_table() const {
+    return made_ && !made_->tables.empty() ? &made_->tables.front() : nullptr;
+  }
+
+  Workspace& workspace_;
+  view::Made made_;
+
+ private:
+  uint64_t revision_ = 0;
+};
+
+class TableScreen : public ViewScreen {
+ public:
+  void draw(Pane pane) override;
+  bool click(Point at) override { return widget_.click(at); }
+  Subject subject() const override;
+  Detail detail() const override;
+
+ protected:
+  TableScreen(Workspace& workspace, std::string kind) : ViewScreen(workspace), kind_(std::move(kind)) {}
+
+  /// Makes view and rows where that is due.
+  virtual void refresh() = 0;
+  void follow_units() {
+    if (units_ != workspace_.units) widget_.set_units(units_ = workspace_.units);
+  }
+
+  const std::string kind_;
+  Units units_ = Units::kAll;
+  TableWidget widget_;
+};
+
+}  // namespace varve::tui
