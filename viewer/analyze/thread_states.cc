@@ -63,11 +63,19 @@ void settle(ThreadStates& states, uint64_t lifetime, uint64_t running) {
   most += rest;
 }
 
+/// The thread waited as its switches say, and had a processor for more than it ran: what interrupts took, and
+/// other guests of the same machine, is in no thread's clock. It was ready then, and did not run.
+void settle_switches(ThreadStates& states, uint64_t running) {
+  const uint64_t taken = states.running_ns - std::min(states.running_ns, running);
+  states.running_ns -= taken;
+  states.ready_ns += taken;
+}
+
 }  // namespace
 
 std::vector<ThreadStates> settled_states(const load::Profile& profile, TimeRange range) {
   std::vector<ThreadStates> all = thread_states(profile, range);
-  if (profile.run_states.source != load::RunStates::Source::kSweeps) return all;
+  const bool swept = profile.run_states.source == load::RunStates::Source::kSweeps;
   const std::vector<uint64_t> clocked = clocked_time(profile, range);
   for (size_t i = 0; i < all.size(); ++i) {
     const load::Thread& thread = profile.threads[i];
@@ -76,7 +84,8 @@ std::vector<ThreadStates> settled_states(const load::Profile& profile, TimeRange
     const uint64_t lifetime = TimeRange{thread.start_time.count, end}.within(range).length();
     // Of a killed thread the clock is known up to its last sample.
     const bool whole = thread.end_cpu.count != 0;
-    settle(all[i], lifetime, whole ? clocked[i] : std::max(clocked[i], all[i].running_ns));
+    if (!swept && whole) settle_switches(all[i], clocked[i]);
+    if (swept) settle(all[i], lifetime, whole ? clocked[i] : std::max(clocked[i], all[i].running_ns));
   }
   return all;
 }
