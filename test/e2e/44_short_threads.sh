@@ -14,6 +14,6 @@ missing="$(summary cpu_ns churn) - $(summary sampled_ns churn) - $(summary resid
 allowed="100_000 * $count"
 [ -z "${SHARE:-}" ] || allowed="$SHARE * $(summary cpu_ns churn)"
 holds "CPU time that is accounted for" "$missing <= $allowed"
-ledger churn
+ledger churn 1 $((count / 10)) # likewise
 # 120 bytes of record a thread, and shared chunks of samples: less than 400 bytes a thread, names included.
 holds "size of the profile" "$(summary profile_bytes churn) < 500000 + 400 * $count"
