@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Every structure of the on-disk format, version 1, with its size asserted. The prose, with a hex dump, is
-// FORMAT.md. All integers are little endian. A file is one FileHeader, then chunks; a chunk is one
+// The on-disk format, version 1: what all files have in common, and the structures of session and agent
+// files, with their sizes asserted; other files have headers of their own beside this. The prose, with a hex
+// dump, is FORMAT.md. All integers are little endian. A file is one FileHeader, then chunks; a chunk is one
 // ChunkHeader, then records (each with a RecordHeader) or, for array chunks, plain rows of one struct. Not a
 // reader and not a writer: those are viewer/load and agent/signal/sample_writer. Context: any; nothing here
 // allocates.
@@ -30,9 +31,12 @@ inline constexpr char kSessionFile[] = "session";
 inline constexpr char kSymbolsFile[] = "symbols";
 inline constexpr char kCodeFile[] = "code";
 inline constexpr char kObserverFile[] = "observer";
+inline constexpr char kDecodedFile[] = "decoded";
+inline constexpr const char* kFilesOfRun[] = {kSessionFile, kSymbolsFile, kCodeFile, kObserverFile,
+                                              kDecodedFile};
 inline constexpr char kAgentSuffix[] = ".agent";
 
-enum class FileKind : uint16_t { kSession = 1, kAgent = 2, kSymbols = 3, kObserver = 4 };
+enum class FileKind : uint16_t { kSession = 1, kAgent = 2, kSymbols = 3, kObserver = 4, kDecoded = 5 };
 
 struct FileHeader {
   uint8_t magic[8];
@@ -336,75 +340,6 @@ enum class StackEnd : uint8_t {
 inline constexpr uint8_t kSampleEndMask = 0x0f;
 inline constexpr uint8_t kSampleHasOverrun = 0x10;
 inline constexpr uint8_t kSampleFramePointer = 0x20;  // at least one frame came by frame pointer, not by CFI
-
-// --- observer file
-// ------------------------------------------------------------------------------------------
-
-/// A thread as the observer sees it, from its start to its end, across exec. A second record of the same
-/// track tells a change: a new name or, after an exec by another thread than the main one, a new tid.
-struct TrackRecord {
-  RecordHeader header;  // flags: kTrackStartSeen
-  uint32_t track;       // index within the file, from 0
-  int32_t pid;
-  int32_t tid;
-  int32_t ppid;
-  uint32_t reserved;
-  uint64_t time_ns;  // its start, or when it was first seen
-  char name[16];
-};
-static_assert(sizeof(TrackRecord) == 48);
-inline constexpr uint8_t kTrackStartSeen = 1;  // time_ns is the thread's start, not the first look at it
-
-/// Counts are the kernel's over the thread's life; kUnknownCount where nobody could read them at the end.
-struct TrackEndRecord {
-  RecordHeader header;
-  uint32_t track;
-  uint64_t time_ns;  // its end, or when it was found gone
-  uint32_t voluntary_switches;
-  uint32_t involuntary_switches;
-};
-static_assert(sizeof(TrackEndRecord) == 24);
-inline constexpr uint32_t kUnknownCount = UINT32_MAX;
-
-/// What the thread was waiting for when it was looked at. It holds for the blocked stretch around time_ns.
-struct WaitRecord {
-  RecordHeader header;  // flags: WaitKind
-  uint32_t track;
-  uint64_t time_ns;
-};
-static_assert(sizeof(WaitRecord) == 16);
-
-/// So many switch records did not fit into the kernel's ring before this time: what each thread did is not
-/// known from here until its next event.
-struct SwitchesLostRecord {
-  RecordHeader header;
-  uint32_t reserved;
-  uint64_t time_ns;
-  uint64_t count;
-};
-static_assert(sizeof(SwitchesLostRecord) == 24);
-
-// kSwitches: exact run states. Body: events in the order of time until the end of the record, LEB128 varints:
-//   time delta in ns to the event before in this chunk (the first: to first_time_ns)
-//   track << 2 | SwitchKind
-//   processor, only for SwitchKind::kIn
-enum class SwitchKind : uint8_t {
-  kIn = 0,          // runs from now on
-  kOutBlocked = 1,  // gave its processor up to wait
-  kOutReady = 2,    // was preempted, or yielded: still runnable
-};
-
-// kSweep: one look at all threads. Body, all LEB128 varints:
-//   begin: of the stretch of time it tells about, ns since the chunk's first_time_ns; the end of the sweep
-//   before length of that stretch in ns then, for each thread that ran or was ready meanwhile, until the end
-//   of the record:
-//     track; ns it ran; ns it was ready; how often it was switched in; processor it last ran on
-// Threads that are not listed were blocked all the time, but for what a later sweep tells in excess of its
-// length: the kernel adds to its sums when a thread stops, or at a tick. A sweep that does not fit is told in
-// several records of the same begin and length.
-inline constexpr uint32_t kUnknownProcessor = UINT32_MAX;  // nobody looked where the thread ran
-
-inline constexpr uint32_t kRunStatesChunkBytes = 64 * 1024;
 
 /// Stands for the middle of a stack with more frames than the control block's stack_depth. No processor
 /// executes such an address: its upper bits are not all the same.

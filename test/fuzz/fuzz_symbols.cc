@@ -2,15 +2,12 @@
 // Fuzzer of the symbols file and the code file. The first byte of an input says whether header and checksums
 // are set right, so that mutations reach the rows. The reader must answer with a sentence or with a table
 // whose every index is in range. Context: tests.
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 
 #include "common/symbol_format.h"
+#include "test/fuzz/repair.h"
 #include "test/fuzz/replay_main.h"
 #include "viewer/symbol/symbol_file.h"
 #include "viewer/symbol/symbols_for.h"
@@ -39,28 +36,6 @@ load::Profile sample_profile() {
     for (uint64_t vaddr : {0x10, 0x20, 0x30}) profile.sites.push_back({ModuleId{module}, {vaddr}});
   profile.sites.push_back({ModuleId::none(), {uint64_t(load::SpecialSite::kResidual)}});
   return profile;
-}
-
-void repair(std::vector<uint8_t>& file) {
-  format::FileHeader header{};
-  if (file.size() < format::kPageSize) return;
-  std::memcpy(header.magic, format::kMagic, sizeof header.magic);
-  header.major = format::kMajor;
-  header.byte_order = format::kByteOrder;
-  header.kind = uint16_t(format::FileKind::kSymbols);
-  std::memcpy(header.session_id, kSession.data(), kSession.size());
-  header.checksum = format::header_checksum(header);
-  std::memcpy(file.data(), &header, sizeof header);
-  for (size_t at = format::kPageSize; at + sizeof(format::ChunkHeader) <= file.size();) {
-    format::ChunkHeader chunk;
-    std::memcpy(&chunk, file.data() + at, sizeof chunk);
-    size_t room = file.size() - at - sizeof chunk;
-    if (chunk.used > room || chunk.capacity < sizeof chunk) return;
-    chunk.flags |= format::kChunkSealed;
-    chunk.checksum = XXH64(file.data() + at + sizeof chunk, chunk.used, 0);
-    std::memcpy(file.data() + at, &chunk, sizeof chunk);
-    at += chunk.capacity;
-  }
 }
 
 void check(const symbol::SymbolTable& table, size_t sites) {
@@ -98,7 +73,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   static const load::Profile profile = sample_profile();
   std::vector<uint8_t> file(data + 1, data + size);
-  if (data[0] & 1) repair(file);
+  if (data[0] & 1) fuzz::repair(file, format::FileKind::kSymbols, kSession);
   check_code(file, profile);
   auto read = symbol::decode_symbols(file, profile, kSession);
   if (!read) {

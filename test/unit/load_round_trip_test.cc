@@ -4,10 +4,13 @@
 #include <criterion/criterion.h>
 
 #include <algorithm>
+#include <fstream>
 #include <map>
 #include <random>
 
 #include "test/unit/profile_builder.h"
+#include "test/unit/symbol_tools.h"
+#include "viewer/record/decoded_writer.h"
 
 using namespace varve;
 using namespace varve::test;
@@ -74,6 +77,24 @@ bool same_rows(const load::Profile& a, const load::Profile& b) {
          a.samples.thread == b.samples.thread && a.samples.path == b.samples.path &&
          a.samples.ticks == b.samples.ticks && a.sites == b.sites && a.paths == b.paths &&
          a.modules.size() == b.modules.size() && a.damages.size() == b.damages.size();
+}
+
+/// The profile in a directory, and whether its samples had to be decoded for it.
+std::pair<load::Profile, bool> load_from(const std::string& directory) {
+  bool decoded = false;
+  auto profile = load::load(directory, {.progress = [&](uint64_t, uint64_t) { decoded = true; }});
+  cr_assert(profile.has_value());
+  return {std::move(*profile), decoded};
+}
+
+/// With the file "decoded" beside the others; the profile as it is without.
+load::Profile write_decoded(const ProfileBuilder& builder, const std::string& directory) {
+  builder.write(directory);
+  auto [profile, decoded] = load_from(directory);
+  cr_assert(decoded);
+  const auto written = record::write_decoded_file(profile);
+  cr_assert(written.has_value(), "%s", written ? "" : written.error().c_str());
+  return std::move(profile);
 }
 
 }  // namespace
@@ -188,4 +209,54 @@ Test(load_round_trip, session_texts_fill_the_session) {
   cr_assert_eq(profile.session.texts.size(), 7);
   cr_assert(profile.session.texts.back().first == "something_new" &&
             profile.session.texts.back().second == "kept");
+}
+
+Test(load_round_trip, samples_stored_decoded_need_no_decoding) {
+  for (uint32_t seed = 1; seed <= 4; ++seed) {
+    ScratchDirectory scratch;
+    const load::Profile plain = write_decoded(random_profile(seed, 3000, 4000), scratch.path());
+    const auto [profile, decoded] = load_from(scratch.path());
+    cr_expect_not(decoded);
+    cr_expect(same_rows(profile, plain));
+    for (size_t i = 0; i < plain.threads.size(); ++i) {
+      cr_expect(profile.threads[i].sampled == plain.threads[i].sampled);
+      cr_expect(profile.threads[i].residual == plain.threads[i].residual);
+      cr_expect_eq(profile.threads[i].samples, plain.threads[i].samples);
+    }
+    cr_expect(profile.sampled == plain.sampled && profile.unsampled == plain.unsampled);
+    cr_expect_eq(profile.sample_count, plain.sample_count);
+  }
+}
+
+Test(load_round_trip, stored_samples_of_other_files_are_not_believed) {
+  ScratchDirectory scratch;
+  ProfileBuilder builder = random_profile(9, 500, 4000);
+  write_decoded(builder, scratch.path());
+  builder.add_sample(1, 2, {kBias + 0x100, kBias + 0x200});
+  builder.write(scratch.path());
+  const auto [profile, decoded] = load_from(scratch.path());
+  cr_expect(decoded);
+  cr_expect_eq(profile.sample_count, 501);
+}
+
+Test(load_round_trip, damaged_stored_samples_are_decoded_again) {
+  ScratchDirectory scratch;
+  const load::Profile plain = write_decoded(random_profile(3, 400, 4000), scratch.path());
+  const std::string path = scratch.path("decoded");
+  std::ifstream in(path, std::ios::binary);
+  const std::string good{std::istreambuf_iterator<char>(in), {}};
+  std::mt19937_64 random(4);
+  size_t noticed = 0;
+  for (size_t i = 0; i < 300; ++i) {
+    std::string bad = good;
+    if (i % 3 == 0)
+      bad.resize(random() % bad.size());
+    else
+      bad[random() % bad.size()] ^= char(1 << random() % 8);
+    std::ofstream(path, std::ios::binary) << bad;
+    const auto [profile, decoded] = load_from(scratch.path());
+    cr_assert(same_rows(profile, plain));
+    noticed += decoded;
+  }
+  cr_expect_gt(noticed, 200);  // the others hit padding
 }

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/file_format.h"
+#include "common/observer_format.h"
 #include "common/run_state.h"
 #include "viewer/load/load.h"
 

@@ -58,8 +58,8 @@ class MemoryFile : public File {
 };
 
 bool is_profile_file(const std::string& name) {
-  return name == format::kSessionFile || name == format::kSymbolsFile || name == format::kCodeFile ||
-         name == format::kObserverFile || name.ends_with(format::kAgentSuffix);
+  return std::ranges::find(format::kFilesOfRun, name) != std::end(format::kFilesOfRun) ||
+         name.ends_with(format::kAgentSuffix);
 }
 
 std::vector<std::string> list_profile_files(DIR* stream) {

@@ -15,6 +15,7 @@
 #include "common/session_keys.h"
 #include "viewer/load/agent_file.h"
 #include "viewer/load/chunk_pipeline.h"
+#include "viewer/load/decoded_file.h"
 #include "viewer/load/join_tracks.h"
 #include "viewer/load/ledger.h"
 #include "viewer/load/marks.h"
@@ -44,7 +45,7 @@ class Loader {
     complete_session();
     forget_after_stop();
     PathTree tree(profile_);
-    add_samples(tree);
+    if (!adopt_samples(tree)) add_samples(tree);
     profile_.samples = finish_samples(tree);
     complete_elapsed();
     add_marks();
@@ -61,6 +62,7 @@ class Loader {
   void add_mapping(ProcessId process, AgentModule& module);
   void add_thread(ProcessId process, const format::ThreadRecord& record);
   ThreadId thread_of(uint32_t process, uint32_t index);
+  bool adopt_samples(PathTree& tree);
   void add_samples(PathTree& tree);
   void add_chunk(const DecodedChunk& chunk, PathTree& tree);
   void find_start_sites(PathTree& tree);
@@ -89,9 +91,7 @@ class Loader {
 void Loader::read_agent_files() {
   for (const std::string& name : source_.names()) {
     if (auto file = source_.open(name)) profile_.bytes += (*file)->size();
-    if (name == format::kSessionFile || name == format::kSymbolsFile || name == format::kCodeFile ||
-        name == format::kObserverFile)
-      continue;
+    if (std::ranges::find(format::kFilesOfRun, name) != std::end(format::kFilesOfRun)) continue;
     if (auto agent = read_agent_file(source_, name, profile_.damages))
       agents_.push_back(std::move(*agent));
     else
@@ -209,7 +209,26 @@ ThreadId Loader::thread_of(uint32_t process, uint32_t index) {
   return threads_[process].at(index);
 }
 
+/// From the file that holds them decoded already. False: there is none, or none that may be believed.
+bool Loader::adopt_samples(PathTree& tree) {
+  profile_.sample_inputs = hash_inputs(sample_sources_, profile_);
+  auto decoded = read_decoded_file(source_, profile_, profile_.sample_inputs);
+  if (!decoded || !tree.adopt(decoded->owners, decoded->sites, std::move(decoded->paths))) return false;
+  size_t row = 0;
+  for (const format::DecodedRun& run : decoded->runs) {
+    Thread& thread = profile_.threads[run.thread];
+    thread.samples = run.samples;
+    for (const size_t end = row + run.samples; row < end; ++row) thread.sampled += {decoded->weight_ns[row]};
+    facts_[run.thread].last_sample = {decoded->time_ns[row - 1]};
+    profile_.sampled += thread.sampled;
+  }
+  table_.adopt(*std::move(decoded));
+  profile_.sample_count = table_.size();
+  return true;
+}
+
 void Loader::add_samples(PathTree& tree) {
+  const size_t damages = profile_.damages.size();
   std::vector<ChunkTask> tasks;
   uint64_t bytes = 0;
   for (const SampleSource& source : sample_sources_)
@@ -218,9 +237,13 @@ void Loader::add_samples(PathTree& tree) {
       bytes += chunk.readable;
     }
   tree.expect(bytes);
-  decode_in_order(tasks, profile_.mappings, source_, options_.threads,
-                  [&](DecodedChunk&& chunk) { add_chunk(chunk, tree); });
+  uint64_t done = 0;
+  decode_in_order(tasks, profile_.mappings, source_, options_.threads, [&](DecodedChunk&& chunk) {
+    add_chunk(chunk, tree);
+    if (options_.progress) options_.progress(done += chunk.bytes, bytes);
+  });
   profile_.sample_count = table_.size();
+  if (profile_.damages.size() > damages) profile_.sample_inputs = 0;
 }
 
 void Loader::add_chunk(const DecodedChunk& chunk, PathTree& tree) {

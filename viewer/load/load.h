@@ -4,6 +4,8 @@
 // names: symbol/ is, from the sites of the Profile. Context: viewer.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <string>
 
 #include "tl/expected.hpp"
@@ -12,8 +14,12 @@
 
 namespace varve::load {
 
+/// Bytes of samples that were decoded so far, and of all. Called by the thread that called load().
+using LoadProgress = std::function<void(uint64_t done, uint64_t total)>;
+
 struct LoadOptions {
   unsigned threads = 0;  // that decode samples, the caller's included; 0: as many as there are processors
+  LoadProgress progress = {};
 };
 
 /// Reads the profile at `path`: its directory, or one .agent file. What is damaged is left out and listed in

@@ -30,6 +30,24 @@ void PathTree::expect(uint64_t sample_bytes) {
   profile_.paths.reserve(size_t(std::min(sample_bytes / kBytesPerFrame, kMost)));
 }
 
+bool PathTree::adopt(std::span<const ProcessId> owners, std::span<const Site> sites,
+                     std::vector<Path> paths) {
+  for (const Site& each : sites) site(each);
+  if (profile_.sites.size() != sites.size()) {
+    profile_.sites.clear();
+    site_table_ = {};
+    return false;
+  }
+  for (const ProcessId owner : owners) anonymous_module(owner.value);
+  profile_.paths = std::move(paths);
+  // A node was made where the cache did not have it, and then took that place.
+  for (uint32_t i = 1; i < profile_.paths.size(); ++i) {
+    const Path& path = profile_.paths[i];
+    recent(path.parent, path.site) = {path.parent, path.site, {i}};
+  }
+  return true;
+}
+
 ModuleId PathTree::anonymous_module(uint32_t process) {
   if (process >= anonymous_.size()) anonymous_.resize(process + 1);
   if (!anonymous_[process].valid()) {
@@ -51,13 +69,12 @@ SiteId PathTree::site(const CodeSite& code) {
 }
 
 PathId PathTree::child(PathId parent, SiteId site) {
-  uint64_t key = uint64_t(parent.value) << 32 | site.value;
-  Recent& recent = recent_[spread(key) >> (64 - kRecentBits)];
-  if (recent.parent != parent || recent.site != site) {
-    recent = {parent, site, {uint32_t(profile_.paths.size())}};
+  Recent& known = recent(parent, site);
+  if (known.parent != parent || known.site != site) {
+    known = {parent, site, {uint32_t(profile_.paths.size())}};
     profile_.paths.push_back({parent, site});
   }
-  return recent.path;
+  return known.path;
 }
 
 /// Paths of the frames of the last stack from `depth` on, the first a child of `base`.

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "viewer/load/intern_table.h"
@@ -29,6 +30,10 @@ class PathTree {
   /// Tells how many bytes of samples will be decoded, so that the table of paths need not move as it grows.
   void expect(uint64_t sample_bytes);
 
+  /// Sites, paths and owners of anonymous modules as an earlier tree left them; all goes on as it would have
+  /// with that one. Only for an empty tree. False: a site stands there twice, and nothing was adopted.
+  bool adopt(std::span<const ProcessId> owners, std::span<const Site> sites, std::vector<Path> paths);
+
   SiteId site(const Site& site) { return {site_table_.intern(profile_.sites, site)}; }
   SiteId site(SpecialSite kind) { return site(Site{ModuleId::none(), {uint64_t(kind)}}); }
   SiteId site(const CodeSite& code);
@@ -47,6 +52,9 @@ class PathTree {
   /// 3 MB: as many slots as call paths of a program that are met again and again.
   static constexpr unsigned kRecentBits = 18;
 
+  Recent& recent(PathId parent, SiteId site) {
+    return recent_[spread(uint64_t(parent.value) << 32 | site.value) >> (64 - kRecentBits)];
+  }
   ModuleId anonymous_module(uint32_t process);
   void walk_from(PathId base, size_t depth);
 

@@ -216,6 +216,8 @@ struct Profile {
       unsampled;  // the ledger: sampled + residual + unsampled == max(kernel_cpu, sampled + residual)
   uint64_t sample_count = 0;
   uint64_t lost_samples = 0;
+  /// hash_inputs() of what the samples were decoded from; 0: something of it was damaged.
+  uint64_t sample_inputs = 0;
 };
 
 }  // namespace varve::load

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "common/file_format.h"
 #include "common/ids.h"
+#include "common/observer_format.h"
 #include "common/run_state.h"
 #include "common/units.h"
 

@@ -24,6 +24,17 @@ void SampleTable::begin_run(ThreadId thread) {
   runs_.push_back({thread, 0, time_.size(), 0});
 }
 
+void SampleTable::adopt(DecodedSamples samples) {
+  size_t first = 0;
+  for (const format::DecodedRun& run : samples.runs) {
+    runs_.push_back({{run.thread}, samples.time_ns[first], first, run.samples});
+    first += run.samples;
+  }
+  time_ = std::move(samples.time_ns);
+  weight_ = std::move(samples.weight_ns);
+  paths_ = std::move(samples.leaf);
+}
+
 void SampleTable::add_ledger(const std::vector<LedgerRow>& rows) {
   close_run();
   sample_count_ = time_.size();

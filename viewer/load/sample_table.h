@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "viewer/load/decoded_file.h"
 #include "viewer/load/ledger.h"
 #include "viewer/load/profile.h"
 
@@ -21,6 +22,9 @@ class SampleTable {
   /// The paths of all samples added, in their order.
   std::vector<PathId>& paths() { return paths_; }
   size_t size() const { return time_.size(); }
+
+  /// All rows at once, into an empty table.
+  void adopt(DecodedSamples samples);
 
   /// Rows without a tick. They come after the samples were added.
   void add_ledger(const std::vector<LedgerRow>& rows);

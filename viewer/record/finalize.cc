@@ -13,6 +13,7 @@
 
 #include "viewer/load/agent_file.h"
 #include "viewer/load/load.h"
+#include "viewer/record/decoded_writer.h"
 #include "viewer/symbol/code_collect.h"
 #include "viewer/symbol/resolver.h"
 #include "viewer/symbol/symbol_file.h"
@@ -116,6 +117,7 @@ Finalized finalize(const std::string& directory, bool resolve, bool progress,
   if (!resolve) return result;
   auto stored = store_symbols(*profile, progress);
   if (stored) stored = store_code(*profile);
+  if (stored && worth_decoding(*profile)) stored = write_decoded_file(*profile);
   if (!stored) result.trouble = stored.error();
   return result;
 }

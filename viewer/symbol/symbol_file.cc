@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where the symbols file and the code file are, and how they are replaced: written beside itself under a name
-// of its own, then renamed. Context: viewer.
+// Where the symbols file and the code file are, and how they are read whole.
+// Context: viewer.
 #include "viewer/symbol/symbol_file.h"
 
 #include <fcntl.h>
@@ -10,12 +10,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <optional>
 
 #include "common/file_format.h"
+#include "viewer/load/replaced_file.h"
 #include "viewer/symbol/elf_file.h"
 
 namespace varve::symbol {
@@ -47,27 +46,10 @@ SessionId session_of(const std::string& directory) {
   return id;
 }
 
-bool write_all(int fd, std::span<const uint8_t> bytes) {
-  while (!bytes.empty()) {
-    ssize_t written = ::write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    bytes = bytes.subspan(size_t(written));
-  }
-  return true;
-}
-
 tl::expected<void, std::string> write_file(const std::string& path, std::span<const uint8_t> bytes) {
-  std::string temporary = path + ".XXXXXX";
-  auto failure = [&] {
-    return tl::unexpected<std::string>(fmt::format("{} cannot be written: {}", path, std::strerror(errno)));
-  };
-  Descriptor file{::mkostemp(temporary.data(), O_CLOEXEC)};
-  if (file.fd < 0) return failure();
-  if (write_all(file.fd, bytes) && ::rename(temporary.c_str(), path.c_str()) == 0) return {};
-  auto error = failure();
-  ::unlink(temporary.c_str());
-  return error;
+  load::ReplacedFile file(path);
+  file.write(bytes);
+  return file.finish();
 }
 
 /// Nothing if there is no such file. The error is a clause without a subject.

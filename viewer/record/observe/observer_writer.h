@@ -13,7 +13,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-#include "common/file_format.h"
+#include "common/observer_format.h"
 #include "common/run_state.h"
 #include "common/units.h"
 #include "viewer/record/chunk_writer.h"

@@ -12,7 +12,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "common/file_format.h"
+#include "common/observer_format.h"
 #include "common/units.h"
 #include "viewer/record/observe/proc_text.h"
 #include "viewer/record/observe/source.h"

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+// What the loader added to the samples, the rows of the ledger, it will add again: rows without a tick, and
+// the sites and paths that only they have, which come last. See common/decoded_format.h. Context: viewer.
+#include "viewer/record/decoded_writer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "common/decoded_format.h"
+#include "viewer/load/chunk_reader.h"
+#include "viewer/load/file_source.h"
+#include "viewer/load/replaced_file.h"
+#include "viewer/record/chunk_writer.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace varve::record {
+namespace {
+
+using format::DecodedChunk;
+
+/// Decoding takes some 0.3 s from here on. The file adds 20 bytes a sample, and 8 a path.
+constexpr uint64_t kWorthSamples = 250'000;
+constexpr size_t kChunkBytes = size_t{1} << 20;  // of rows
+
+template <typename Row>
+std::span<const uint8_t> bytes_of(const Row* rows, size_t count) {
+  return {reinterpret_cast<const uint8_t*>(rows), count * sizeof(Row)};
+}
+
+/// The next chunks of one type.
+class Rows {
+ public:
+  Rows(load::ReplacedFile& file, uint32_t& sequence, DecodedChunk type)
+      : file_(file), sequence_(sequence), type_(type) {}
+
+  template <typename Row>
+  void add(const Row& row) {
+    const auto bytes = bytes_of(&row, 1);
+    rows_.insert(rows_.end(), bytes.begin(), bytes.end());
+    if (rows_.size() + sizeof row > kChunkBytes) finish();
+  }
+
+  void finish() {
+    const uint32_t room = format::round_up(uint32_t(rows_.size()), format::kChunkUnit);
+    auto header =
+        make_chunk_header(format::ChunkType(type_), sizeof(format::ChunkHeader) + room, sequence_++, {});
+    header.used = uint32_t(rows_.size());
+    header.flags = format::kChunkSealed | format::kChunkArray;
+    header.checksum = XXH64(rows_.data(), rows_.size(), 0);
+    rows_.resize(room);
+    file_.write(bytes_of(&header, 1));
+    file_.write(rows_);
+    rows_.clear();
+  }
+
+ private:
+  load::ReplacedFile& file_;
+  uint32_t& sequence_;
+  const DecodedChunk type_;
+  std::vector<uint8_t> rows_;
+};
+
+class Writer {
+ public:
+  Writer(const load::Profile& profile, load::ReplacedFile& file) : profile_(profile), file_(file) {}
+
+  void write(const format::FileHeader& header) {
+    std::vector<uint8_t> page(format::kPageSize);
+    std::memcpy(page.data(), &header, sizeof header);
+    file_.write(page);
+    count();
+    put(DecodedChunk::kKey, [&](auto add) { add(key_); });
+    put(DecodedChunk::kOwners, [&](auto add) {
+      for (const load::Module& module : profile_.modules)
+        if (module.anonymous) add(module.process.value);
+    });
+    put(DecodedChunk::kSites, [&](auto add) {
+      for (const load::Site& site : std::span(profile_.sites).first(key_.sites))
+        add(format::DecodedSite{site.module.value, 0, site.vaddr.value});
+    });
+    put(DecodedChunk::kPaths, [&](auto add) {
+      for (const load::Path& path : std::span(profile_.paths).first(key_.paths))
+        add(format::DecodedPath{path.parent.value, path.site.value});
+    });
+    put(DecodedChunk::kRuns, [&](auto add) {
+      for (const format::DecodedRun& run : runs_) add(run);
+    });
+    put_samples(DecodedChunk::kTimes, profile_.samples.time_ns);
+    put_samples(DecodedChunk::kWeights, profile_.samples.weight_ns);
+    put_samples(DecodedChunk::kLeaves, profile_.samples.path);
+    Rows(file_, sequence_, DecodedChunk::kEnd).finish();
+  }
+
+ private:
+  void count() {
+    const load::Samples& samples = profile_.samples;
+    uint32_t last_path = 0, last_site = 0;
+    for (size_t row = 0; row < samples.size(); ++row) {
+      if (samples.ticks[row] == 0) continue;
+      last_path = std::max(last_path, samples.path[row].value);
+      const uint32_t thread = samples.thread[row].value;
+      if (runs_.empty() || runs_.back().thread != thread) runs_.push_back({thread, 0, 0});
+      ++runs_.back().samples;
+    }
+    key_.paths = last_path + uint64_t{1};
+    for (const load::Path& path : std::span(profile_.paths).subspan(1, last_path))
+      last_site = std::max(last_site, path.site.value);
+    key_.sites = last_path == 0 ? 0 : last_site + uint64_t{1};
+    key_.inputs = profile_.sample_inputs;
+    key_.owners = uint64_t(std::ranges::count(profile_.modules, true, &load::Module::anonymous));
+    key_.runs = runs_.size();
+    key_.samples = profile_.sample_count;
+  }
+
+  template <typename Fill>
+  void put(DecodedChunk type, Fill fill) {
+    Rows rows(file_, sequence_, type);
+    fill([&rows](const auto& row) { rows.add(row); });
+    rows.finish();
+  }
+
+  template <typename Value>
+  void put_samples(DecodedChunk type, const std::vector<Value>& column) {
+    put(type, [&](auto add) {
+      for (size_t row = 0; row < column.size(); ++row)
+        if (profile_.samples.ticks[row] != 0) add(column[row]);
+    });
+  }
+
+  const load::Profile& profile_;
+  load::ReplacedFile& file_;
+  uint32_t sequence_ = 0;
+  format::DecodedKey key_{};
+  std::vector<format::DecodedRun> runs_;
+};
+
+}  // namespace
+
+bool worth_decoding(const load::Profile& profile) {
+  return profile.sample_count >= kWorthSamples && profile.sample_inputs != 0;
+}
+
+tl::expected<void, std::string> write_decoded_file(const load::Profile& profile) {
+  const std::string session_path = fmt::format("{}/{}", profile.directory, format::kSessionFile);
+  const auto session = load::open_file(session_path);
+  if (!session) return tl::unexpected(fmt::format("{} {}", session_path, session.error()));
+  const auto header = load::read_file_header(**session, format::FileKind::kSession);
+  if (!header) return tl::unexpected(fmt::format("{} {}", session_path, header.error()));
+  load::ReplacedFile file(fmt::format("{}/{}", profile.directory, format::kDecodedFile));
+  Writer(profile, file).write(make_file_header(format::FileKind::kDecoded, *header));
+  return file.finish();
+}
+
+}  // namespace varve::record
