@@ -93,11 +93,9 @@ int run_annotate(std::span<const std::string> arguments) {
   if (!open) return fail(open.error());
   request.annotate.lines = command.what != What::kInstructions;
   request.annotate.instructions = command.what != What::kLines;
-  request.annotate.symbols = command.options.symbols;
-  request.annotate.sources.directory = open->profile.session.directory;
-  auto view = view::make(view::kAnnotation, {open->profile, open->symbols}, request);
+  auto view = view::make(view::kAnnotation, {open->profile, open->names.table}, request);
   if (!view) return fail(view.error());
-  if (!open->trouble.empty()) view->notes.push_back(open->trouble);
+  if (!open->names.trouble.empty()) view->notes.push_back(open->names.trouble);
   const auto written = print_view(*view, command.output);
   return written ? kExitOk : fail(written.error());
 }

@@ -117,9 +117,9 @@ int run_report(std::span<const std::string> arguments) {
 
   set_limits(*words->kind, command.output.text(), options);
   if (const size_t width = text_width(command.output)) options.request.slices = view::slices_for(width);
-  auto view = view::make(*words->kind, {open->profile, open->symbols}, options.request);
+  auto view = view::make(*words->kind, {open->profile, open->names.table}, options.request);
   if (!view) return fail(view.error());
-  if (!open->trouble.empty()) view->notes.push_back(open->trouble);
+  if (!open->names.trouble.empty()) view->notes.push_back(open->names.trouble);
   const auto written = print_view(*view, command.output);
   return written ? kExitOk : fail(written.error());
 }

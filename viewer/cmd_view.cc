@@ -11,20 +11,18 @@
 #include <fstream>
 
 #include "viewer/command.h"
-#include "viewer/crash_report.h"
 #include "viewer/narrow_options.h"
 #include "viewer/open_profile.h"
 #include "viewer/output.h"
 #include "viewer/tui/run.h"
+#include "viewer/view_session.h"
 
 namespace varve {
 namespace {
 
 struct ViewCommand {
   std::vector<std::string> words;
-  ReportOptions options;
-  ColorChoice color = ColorChoice::kAuto;
-  bool mouse = true;
+  ViewSession session;
   std::optional<tui::Size> size;
   std::vector<tui::Input> script;
   std::string save_to;
@@ -45,10 +43,10 @@ Options screen_options(ViewCommand& command) {
       {"Screen", "--color", "WHEN", "auto",
        "Use colours: auto, always or never. NO_COLOR in the environment means never.",
        set_choice<ColorChoice>(
-           command.color,
+           command.session.color,
            {{"auto", ColorChoice::kAuto}, {"always", ColorChoice::kAlways}, {"never", ColorChoice::kNever}})},
       {"Screen", "--no-mouse", "", "", "Leave the mouse to the terminal; M switches it on and off.",
-       set_flag(command.mouse, false)},
+       set_flag(command.session.mouse, false)},
       {"Without a terminal", "--size", "COLUMNSxROWS", "80x24", "The size of the screen to save.",
        set_parsed(command.size, tui::parse_size)},
       {"Without a terminal", "--script", "KEYS", "",
@@ -82,8 +80,8 @@ OptionTable view_table(ViewCommand& command) {
   };
   table.choices = {screen_choices()};
   add(table, screen_options(command));
-  add(table, narrow_options(command.options));
-  add(table, symbol_options(command.options));
+  add(table, narrow_options(command.session.options));
+  add(table, symbol_options(command.session.options));
   return table;
 }
 
@@ -161,16 +159,16 @@ int save_screen(const tui::Canvas& canvas, const ViewCommand& command) {
   return fail(fmt::format("cannot write {}: {}", command.save_to, std::strerror(errno)));
 }
 
-tui::AppOptions app_options(const ViewCommand& command, const OpenProfile& open, std::string screen) {
-  tui::AppOptions options;
-  options.title = open.path.substr(open.path.find_last_of('/', open.path.size() - 2) + 1);
-  options.option_names = narrow_option_names();
-  options.screen = std::move(screen);
-  options.mouse = command.mouse;
-  if (!open.trouble.empty()) options.note = open.trouble;
-  if (command.options.request.still_recording)
-    options.note = "This profile is still being recorded; r reads it again.";
-  return options;
+int run_scripted(ViewCommand& command, const Words& words) {
+  const auto open = open_profile(words.profile, command.session.options);
+  if (!open) return fail(open.error());
+  tui::Workspace workspace(open->profile, open->names.table, command.session.options.request,
+                           read_narrow_options);
+  workspace.look = {.color = command.session.color == ColorChoice::kAlways,
+                    .utf8 = output_charset() == render::Charset::kUtf8};
+  tui::App app(workspace, app_options(command.session, *open));
+  if (!words.function.empty()) app.show(words.function);
+  return save_screen(tui::run_script(app, command.size.value_or(tui::Size{}), command.script), command);
 }
 
 int run_view(std::span<const std::string> arguments) {
@@ -185,35 +183,16 @@ int run_view(std::span<const std::string> arguments) {
   }
   const bool scripted = command.size || !command.script.empty() || !command.save_to.empty();
   if (!scripted && !has_terminal()) return print_report(table, arguments);
-  apply_limits(command.options);
-
-  std::string screen = words->screen;
-  std::unique_ptr<tui::Terminal> terminal;
-  for (;;) {
-    const auto open = open_profile(words->profile, command.options);
-    if (!open) return terminal.reset(), fail(open.error());
-    command.options.request.annotate.symbols = command.options.symbols;
-    command.options.request.annotate.sources.directory = open->profile.session.directory;
-    tui::Workspace workspace(open->profile, open->symbols, command.options.request, read_narrow_options);
-    workspace.look.utf8 = output_charset() == render::Charset::kUtf8;
-    workspace.look.color = scripted ? command.color == ColorChoice::kAlways : use_color(command.color);
-    if (!scripted && !terminal) {
-      set_crash_cleanup(tui::Terminal::restore_after_crash);
-      auto opened = tui::Terminal::open(workspace.look.color);
-      if (!opened) {
-        complain("view", opened.error());
-        return print_report(table, arguments);
-      }
-      terminal = std::move(*opened);
-    }
-    if (terminal) workspace.look.color = terminal->has_colors();
-    tui::App app(workspace, app_options(command, *open, screen));
-    if (!words->function.empty()) app.show(words->function);
-    if (scripted)
-      return save_screen(tui::run_script(app, command.size.value_or(tui::Size{}), command.script), command);
-    if (tui::run_on_terminal(app, *terminal) == tui::Outcome::kQuit) return kExitOk;
-    screen = app.screen_name();
-  }
+  ViewSession& session = command.session;
+  apply_limits(session.options);
+  session.screen = words->screen;
+  session.function = words->function;
+  session.profile = words->profile;
+  if (scripted) return run_scripted(command, *words);
+  const auto code = view_on_terminal(std::move(session));
+  if (code) return *code;
+  complain("view", code.error());
+  return print_report(table, arguments);
 }
 
 }  // namespace

@@ -9,10 +9,8 @@
 #include <chrono>
 #include <functional>
 
-#include "viewer/load/load.h"
 #include "viewer/record/host_facts.h"
 #include "viewer/record/profile_directory.h"
-#include "viewer/symbol/symbols_for.h"
 
 namespace varve {
 namespace {
@@ -37,7 +35,8 @@ class Progress {
 
 }  // namespace
 
-tl::expected<OpenProfile, std::string> open_profile(const std::string& word, ReportOptions& options) {
+tl::expected<OpenProfile, std::string> load_profile(const std::string& word,
+                                                    const load::LoadProgress& progress) {
   OpenProfile open;
   open.path = word;
   if (word.empty()) {
@@ -45,17 +44,27 @@ tl::expected<OpenProfile, std::string> open_profile(const std::string& word, Rep
     if (!newest) return tl::unexpected(newest.error());
     open.path = std::move(*newest);
   }
-  auto profile = load::load(open.path);
+  auto profile = load::load(open.path, {.progress = progress});
   if (!profile) return tl::unexpected(profile.error());
   open.profile = std::move(*profile);
-  view::Request& request = options.request;
-  if (auto found = analyze::resolve_marks(open.profile, request.marks, request.filter); !found)
-    return tl::unexpected(found.error());
+  return open;
+}
+
+tl::expected<void, std::string> fit_request(const OpenProfile& open, const std::string& word,
+                                            view::Request& request) {
   if (!word.empty()) request.profile_words = record::shell_quoted(word);
   request.still_recording = record::is_recording(open.path);
+  request.annotate.sources.directory = open.profile.session.directory;
+  return analyze::resolve_marks(open.profile, request.marks, request.filter);
+}
 
+tl::expected<OpenProfile, std::string> open_profile(const std::string& word, ReportOptions& options) {
+  auto open = load_profile(word);
+  if (!open) return open;
+  if (auto fits = fit_request(*open, word, options.request); !fits) return tl::unexpected(fits.error());
+  options.request.annotate.symbols = options.symbols;
   Progress progress;
-  open.symbols = symbol::symbols_for(open.profile, options.symbols, std::ref(progress), &open.trouble);
+  open->names = symbol::symbols_for(open->profile, options.symbols, std::ref(progress));
   progress.finish();
   return open;
 }

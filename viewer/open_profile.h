@@ -5,22 +5,29 @@
 #include <string>
 #include <tl/expected.hpp>
 
+#include "viewer/load/load.h"
 #include "viewer/load/profile.h"
 #include "viewer/report_options.h"
-#include "viewer/symbol/symbol_table.h"
+#include "viewer/symbol/symbols_for.h"
 
 namespace varve {
 
 struct OpenProfile {
   std::string path;
   load::Profile profile;
-  symbol::SymbolTable symbols;
-  std::string trouble;  // a sentence if the symbols file could not be used
+  symbol::FoundSymbols names;
 };
 
-/// `word`: the profile as typed; empty: the newest here. Fills in what of the request depends on the profile:
-/// its marks, how it is called, and whether it is still written. A line on the terminal tells of symbols that
-/// take longer than a second. The error is a sentence.
+/// `word`: the profile as typed; empty: the newest here. A line on the terminal tells of symbols that take
+/// longer than a second. The error is a sentence. This is the three steps below, one after the other.
 tl::expected<OpenProfile, std::string> open_profile(const std::string& word, ReportOptions& options);
+
+/// The profile without names.
+tl::expected<OpenProfile, std::string> load_profile(const std::string& word,
+                                                    const load::LoadProgress& progress = {});
+/// Fills in what of the request depends on the profile: its marks, how it is called, and whether it is still
+/// written. The error is a sentence.
+tl::expected<void, std::string> fit_request(const OpenProfile& open, const std::string& word,
+                                            view::Request& request);
 
 }  // namespace varve

@@ -71,7 +71,7 @@ int main(int argc, char** argv) {
     return 1;
   }
   fmt::print("opening the profile: {:.0f} ms\n\n", milliseconds(Clock::now() - start));
-  tui::Workspace workspace(open->profile, open->symbols, options.request, read_narrow_options);
+  tui::Workspace workspace(open->profile, open->names.table, options.request, read_narrow_options);
   tui::AppOptions app_options;
   app_options.option_names = narrow_option_names();
   tui::App app(workspace, app_options);

@@ -230,16 +230,18 @@ Test(symbol_file, a_report_uses_it_and_resolves_only_what_it_lacks) {
   symbol::SymbolTable table = small_table(profile);
   cr_assert(symbol::write_symbol_file(profile, table).has_value());
   profile.sites.push_back({ModuleId{0}, {0x9000}});
-  std::string trouble;
-  symbol::SymbolTable merged = symbol::symbols_for(profile, {}, {}, &trouble);
-  cr_expect(trouble.empty(), "%s", trouble.c_str());
+  symbol::FoundSymbols found = symbol::symbols_for(profile);
+  symbol::SymbolTable& merged = found.table;
+  cr_expect(found.looked_up);
+  cr_expect(found.trouble.empty(), "%s", found.trouble.c_str());
   for (uint32_t site : {0, 1, 3, 4}) cr_expect_eq(all_of(merged, site), all_of(table, site));
   cr_expect_eq(function_of(merged, 2), "[residual]");
   cr_expect_eq(function_of(merged, 5), "liba.so+0x0", "%s", function_of(merged, 5).c_str());
   write_text(scratch.path("symbols"), "damaged");
-  merged = symbol::symbols_for(profile, {}, {}, &trouble);
-  cr_expect(trouble.find("symbols ends inside a record, so names are looked up anew") != std::string::npos,
-            "%s", trouble.c_str());
+  found = symbol::symbols_for(profile);
+  cr_expect(
+      found.trouble.find("symbols ends inside a record, so names are looked up anew") != std::string::npos,
+      "%s", found.trouble.c_str());
   cr_expect_eq(function_of(merged, 2), "[residual]");
 }
 
@@ -254,7 +256,9 @@ Test(symbol_file, a_stored_table_is_the_resolved_one) {
   symbol::SymbolTable table = symbol::resolve(profile);
   cr_assert(symbol::write_symbol_file(profile, table).has_value());
   profile.modules[0].path = self;
-  cr_expect(equal(symbol::symbols_for(profile), table));
+  const symbol::FoundSymbols found = symbol::symbols_for(profile);
+  cr_expect_not(found.looked_up);
+  cr_expect(equal(found.table, table));
   symbol::ResolveOptions one_thread;
   one_thread.threads = 1;
   cr_expect(equal(symbol::resolve(profile, one_thread), table));

@@ -30,6 +30,7 @@ class Namer {
       : base_name_(module_basename(module.path)),
         code_start_(code_start),
         vdso_(module.path == "[vdso]"),
+        lines_(options.lines),
         files_(open_module(module, options, server)) {
     for (const auto* file : {&files_.main, &files_.debug})
       if (*file) name_bytes_left_ += 64 * (*file)->bytes();
@@ -39,7 +40,8 @@ class Namer {
 
   ModuleNames name(std::span<const uint64_t> vaddrs) {
     SourceLines lines;
-    if (const ElfFile* file = files_.with_dwarf()) lines = read_source_lines(*file, vaddrs);
+    if (const ElfFile* file = lines_ ? files_.with_dwarf() : nullptr)
+      lines = read_source_lines(*file, vaddrs);
     ModuleNames result;
     result.first.push_back(0);
     source_functions_.assign(lines.functions.size(), kNoFunction);
@@ -181,6 +183,7 @@ class Namer {
   std::string base_name_;
   uint64_t code_start_;
   bool vdso_;
+  bool lines_;
   ModuleFile files_;
   uint64_t name_bytes_left_ = 16 << 20;
   CodeMap code_;

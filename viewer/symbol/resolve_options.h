@@ -17,7 +17,9 @@ struct ResolveOptions {
   std::string sysroot;      // prefix of every module's path; for a profile of another machine
   bool debuginfod = false;  // ask the servers of DEBUGINFOD_URLS
   std::chrono::seconds debuginfod_budget{60};  // for all modules together
-  unsigned threads = 0;                        // 0: as many as processors, at most 8
+  bool lines =
+      true;  // false: names by symbol tables alone, which debug information of any size does not slow
+  unsigned threads = 0;  // 0: as many as processors, at most 8
 };
 
 struct ResolveProgress {

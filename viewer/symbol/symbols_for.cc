@@ -110,17 +110,23 @@ SymbolTable merge_symbols(SymbolTable base, const SymbolTable& more) {
   return base;
 }
 
-SymbolTable symbols_for(const load::Profile& profile, const ResolveOptions& options,
-                        const ProgressCallback& progress, std::string* trouble) {
+FoundSymbols symbols_for(const load::Profile& profile, const ResolveOptions& options,
+                         const ProgressCallback& progress) {
   auto stored = read_symbol_file(profile);
-  if (!stored) {
-    if (trouble) *trouble = stored.error();
-    return resolve(profile, options, progress);
-  }
+  if (!stored) return {resolve(profile, options, progress), true, stored.error()};
   if (options.debuginfod) want_nameless(profile, *stored);
-  if (std::find(stored->missing.begin(), stored->missing.end(), true) == stored->missing.end())
-    return std::move(stored->table);
-  return merge_symbols(std::move(stored->table), resolve_some(profile, stored->missing, options, progress));
+  FoundSymbols found;
+  bool all = true;
+  for (size_t i = 0; i < profile.sites.size(); ++i) {
+    all &= !stored->missing[i];
+    // What stands for no code has its name from us, and nobody stores it.
+    found.looked_up |= stored->missing[i] && !profile.sites[i].special();
+  }
+  found.table = std::move(stored->table);
+  if (!all)
+    found.table =
+        merge_symbols(std::move(found.table), resolve_some(profile, stored->missing, options, progress));
+  return found;
 }
 
 }  // namespace varve::symbol

@@ -11,9 +11,13 @@
 
 namespace varve::symbol {
 
-/// `trouble`, if given, gets a sentence when the symbols file could not be used, else stays as it is.
-SymbolTable symbols_for(const load::Profile& profile, const ResolveOptions& options = {},
-                        const ProgressCallback& progress = {}, std::string* trouble = nullptr);
+struct FoundSymbols {
+  SymbolTable table;
+  bool looked_up = false;  // some were not in the symbols file
+  std::string trouble;     // a sentence when the symbols file could not be used
+};
+FoundSymbols symbols_for(const load::Profile& profile, const ResolveOptions& options = {},
+                         const ProgressCallback& progress = {});
 
 /// `base`, in which the sites that have no frames, and those whose names `more` knows better, get those of
 /// `more`.

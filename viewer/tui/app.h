@@ -33,6 +33,8 @@ class App {
   /// About this function, where the open screen is about one.
   void show(const std::string& function);
   bool mouse() const { return options_.mouse; }
+  /// What goes on behind the screens; stands where the title does, which an empty text brings back.
+  void set_news(std::string words) { news_ = std::move(words); }
   /// The name of the screen that is open, for opening it again after a reload.
   std::string_view screen_name() const { return screens()[open_].name; }
 
@@ -43,10 +45,15 @@ class App {
     std::optional<size_t> screen;
     Action action = Action::kNone;
   };
+  struct Deed {
+    Action action;
+    void (*run)(App& app, Key key);  // one that does not go on sets `outcome_`
+  };
 
   Screen& screen();
   void go(size_t index);
   bool go_named(std::string_view name);
+  static size_t tabs();
   void go_to_tab(ptrdiff_t step);
   Outcome back();
 
@@ -56,6 +63,7 @@ class App {
   void draw_keys(Pane pane);
   void draw_prompt(Pane pane);
 
+  static std::span<const Deed> deeds();
   Outcome act(Action action, Key key);
   Outcome handle_mouse(const Input& input);
   void narrow(const std::vector<std::string>& words, const std::string& crumb = "");
@@ -64,6 +72,10 @@ class App {
   void clear();
   void keep(const std::string& text, const analyze::Pattern& pattern);
   void invert();
+  void open_callers();
+  void open_digit(Key digit);
+  void next_units();
+  void switch_mouse();
   void annotate();
   void next_match(Direction direction);
 
@@ -82,7 +94,7 @@ class App {
   std::vector<size_t> history_;
   std::vector<Zone> zones_;
   Size size_;
-  std::string message_;
+  std::string message_, news_;
   Ask asking_ = Ask::kNothing;
   LineEdit line_;
   std::vector<std::string> commands_;  // typed before

@@ -76,8 +76,9 @@ void App::draw_tabs(Pane pane) {
     at = end;
   }
   const size_t room = pane.columns() > at + 1 ? pane.columns() - at - 1 : 0;
-  const size_t width = std::min(room, render::display_width(render::escape(options_.title)));
-  pane.put_name(0, pane.columns() - width, options_.title, width, kDim);
+  const std::string& words = news_.empty() ? options_.title : news_;
+  const size_t width = std::min(room, render::display_width(render::escape(words)));
+  pane.put_name(0, pane.columns() - width, words, width, news_.empty() ? kDim : kBold);
 }
 
 void App::draw_totals(Pane pane) {

@@ -5,12 +5,14 @@
 
 namespace varve::tui {
 
-Outcome run_on_terminal(App& app, Terminal& terminal) {
+Outcome run_on_terminal(App& app, Terminal& terminal, const Background& background) {
   terminal.show(app.draw(terminal.size()));
   for (;;) {
     terminal.set_mouse(app.mouse());
-    const Input input = terminal.read();
-    if (input.kind == Input::Kind::kNothing) continue;
+    const bool busy = background.pending();
+    const Input input = terminal.read(busy);
+    if (busy) background.look();
+    if (input.kind == Input::Kind::kNothing && !busy) continue;
     const Outcome outcome = app.handle(input);
     if (outcome == Outcome::kQuit || outcome == Outcome::kReload) return outcome;
     if (outcome == Outcome::kSuspend) terminal.suspend();

@@ -22,7 +22,7 @@ namespace varve::tui {
 namespace {
 
 constexpr int kEscapeDelay = 25;  // ms after ESC in which the rest of a key must come; as in vim over ssh
-constexpr int kWait = 500;        // ms
+constexpr int kWait = 500, kBusyWait = 100;  // ms
 constexpr size_t kRestoreRoom = 512;
 
 std::atomic<int> caught_signal{0};
@@ -121,7 +121,6 @@ void Terminal::start(bool color) {
   nonl();
   curs_set(0);
   keypad(stdscr, TRUE);
-  wtimeout(stdscr, kWait);
   if (color && ::has_colors() && start_color() == OK) {
     use_default_colors();
     colors_ = COLORS;
@@ -195,8 +194,9 @@ void Terminal::redraw() {
   refresh();
 }
 
-Input Terminal::read() {
+Input Terminal::read(bool busy) {
   if (caught_signal != 0) return {Input::Kind::kQuit, 0, {}, {}};
+  wtimeout(stdscr, busy ? kBusyWait : kWait);
   wint_t code = 0;
   const int kind = get_wch(&code);
   if (caught_signal != 0) return {Input::Kind::kQuit, 0, {}, {}};

@@ -26,9 +26,9 @@ class Terminal {
   void show(const Canvas& canvas);
   /// Sends everything again.
   void redraw();
-  /// Waits for the next key, click or change of size; kNothing after half a second without any, kQuit after
-  /// SIGINT, SIGTERM or SIGHUP.
-  Input read();
+  /// Waits for the next key, click or change of size; kNothing after half a second without any, or a tenth
+  /// where the caller is `busy` waiting for something else too; kQuit after SIGINT, SIGTERM or SIGHUP.
+  Input read(bool busy = false);
   void set_mouse(bool on);
   /// To the shell, and back when it says so.
   void suspend();

@@ -26,7 +26,7 @@ const view::Kind& kind_named(std::string_view name) {
 
 Workspace::Workspace(const load::Profile& profile, const symbol::SymbolTable& symbols, view::Request request,
                      OptionReader reader)
-    : source_{profile, symbols}, reader_(std::move(reader)) {
+    : profile_(profile), symbols_(&symbols), reader_(std::move(reader)) {
   steps_.push_back({std::move(request), ""});
 }
 
@@ -51,6 +51,11 @@ tl::expected<void, std::string> Workspace::narrow(const std::vector<std::string>
   return {};
 }
 
+void Workspace::use(const symbol::SymbolTable& symbols) {
+  symbols_ = &symbols;
+  ++revision_;
+}
+
 bool Workspace::undo() {
   if (steps_.size() == 1) return false;
   steps_.pop_back();
@@ -71,11 +76,11 @@ std::string Workspace::crumbs() const {
 }
 
 view::Made Workspace::make(std::string_view kind, const std::function<void(view::Request&)>& tune) {
-  if (prepared_for_ != revision_) prepared_ = view::prepare(source_, request());
+  if (prepared_for_ != revision_) prepared_ = view::prepare(source(), request());
   prepared_for_ = revision_;
   view::Request wanted = request();
   if (tune) tune(wanted);
-  return view::make(kind_named(kind), source_, wanted, *prepared_);
+  return view::make(kind_named(kind), source(), wanted, *prepared_);
 }
 
 view::Made Workspace::make_of(std::string_view kind, const std::string& function) {
@@ -102,7 +107,7 @@ view::Made Workspace::make_range(std::string_view kind, Nanos from, Nanos to,
   tune(wanted);
   wanted.filter.from = from;
   wanted.filter.to = to;
-  return view::make(kind_named(kind), source_, wanted);
+  return view::make(kind_named(kind), source(), wanted);
 }
 
 }  // namespace varve::tui

@@ -25,14 +25,17 @@ class Workspace {
   Workspace(const load::Profile& profile, const symbol::SymbolTable& symbols, view::Request request,
             OptionReader reader);
 
-  const load::Profile& profile() const { return source_.profile; }
-  const symbol::SymbolTable& symbols() const { return source_.symbols; }
+  const load::Profile& profile() const { return profile_; }
+  const symbol::SymbolTable& symbols() const { return *symbols_; }
   const view::Request& request() const { return steps_.back().request; }
 
   /// A step: options on top of what there is. `crumb` names it; empty: by its words. The error is a sentence;
   /// nothing has changed then.
   tl::expected<void, std::string> narrow(const std::vector<std::string>& words,
                                          const std::string& crumb = "");
+  /// Other names for the same profile from now on; screens make their views again. Views that are there
+  /// still point into the names before, which outlive the workspace too.
+  void use(const symbol::SymbolTable& symbols);
   /// False: there is nothing to undo.
   bool undo();
   void clear();
@@ -62,7 +65,10 @@ class Workspace {
     std::string words;
   };
 
-  view::Source source_;
+  view::Source source() const { return {profile_, *symbols_}; }
+
+  const load::Profile& profile_;
+  const symbol::SymbolTable* symbols_;
   OptionReader reader_;
   std::vector<Step> steps_;
   uint64_t revision_ = 1;

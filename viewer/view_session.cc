@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+// See view_session.h.
+// Context: viewer.
+#include "viewer/view_session.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <memory>
+#include <optional>
+
+#include "viewer/command.h"
+#include "viewer/crash_report.h"
+#include "viewer/later.h"
+#include "viewer/narrow_options.h"
+#include "viewer/render/numbers.h"
+#include "viewer/tui/run.h"
+#include "viewer/tui/waiting.h"
+
+namespace varve {
+namespace {
+
+using Opened = std::shared_ptr<OpenProfile>;
+using Loading = Later<tl::expected<Opened, std::string>>;
+using Naming = Later<symbol::FoundSymbols>;
+
+/// What is there within this time needs no other screen before.
+constexpr std::chrono::milliseconds kPatience(150);
+
+std::string percent_words(std::string_view what, uint64_t done, uint64_t total) {
+  return fmt::format("{}: {} %", what, total == 0 ? 100 : uint64_t(100.0 * double(done) / double(total)));
+}
+
+/// The profile with the names that can be had at once: those stored, else those of symbol tables.
+Loading begin_loading(const ViewSession& session) {
+  symbol::ResolveOptions quick = session.options.symbols;
+  quick.lines = quick.debuginfod = false;
+  return Loading(
+      [word = session.profile, quick](const Loading::Tell& tell) -> tl::expected<Opened, std::string> {
+        auto open = load_profile(word, [&tell](uint64_t done, uint64_t total) {
+          tell(percent_words("Reading samples", done, total));
+        });
+        if (!open) return tl::unexpected(open.error());
+        tell("Reading names");
+        open->names = symbol::symbols_for(open->profile, quick);
+        return std::make_shared<OpenProfile>(std::move(*open));
+      });
+}
+
+/// All that can be known of the names: lines, inlined calls, and what servers have.
+Naming begin_naming(const Opened& open, const symbol::ResolveOptions& options) {
+  return Naming([open, options](const Naming::Tell& tell) {
+    return symbol::symbols_for(open->profile, options, [&tell](const symbol::ResolveProgress& at) {
+      tell(percent_words("Looking up lines", at.done, at.total));
+    });
+  });
+}
+
+class Session {
+ public:
+  explicit Session(ViewSession session) : session_(std::move(session)) {}
+
+  tl::expected<int, std::string> run() {
+    for (;;) {
+      Loading loading = begin_loading(session_);
+      if (!loading.ready_within(kPatience)) {
+        if (auto taken = take_terminal(); !taken) return tl::unexpected(taken.error());
+        if (!wait_for(loading)) return leave();
+      }
+      const auto open = loading.take();
+      if (!open) return fail(open.error());
+      if (auto fits = fit_request(**open, session_.profile, session_.options.request); !fits)
+        return fail(fits.error());
+      if (auto taken = take_terminal(); !taken) return tl::unexpected(taken.error());
+      if (show(*open) == tui::Outcome::kQuit) return leave();
+    }
+  }
+
+ private:
+  tl::expected<void, std::string> take_terminal() {
+    if (terminal_) return {};
+    look_.utf8 = output_charset() == render::Charset::kUtf8;
+    set_crash_cleanup(tui::Terminal::restore_after_crash);
+    auto opened = tui::Terminal::open(use_color(session_.color));
+    if (!opened) return tl::unexpected(opened.error());
+    terminal_ = std::move(*opened);
+    look_.color = terminal_->has_colors();
+    return {};
+  }
+
+  int fail(const std::string& sentence) {
+    terminal_.reset();
+    complain("view", sentence);
+    return kExitFailed;
+  }
+
+  /// Threads that are still reading have nothing to lose, but must not meet the ends of static objects.
+  int leave() {
+    terminal_.reset();
+    if (unfinished_) std::_Exit(kExitOk);
+    return kExitOk;
+  }
+
+  bool wait_for(const Loading& loading) {
+    const auto words = [&] {
+      return tui::WaitingWords{
+          session_.profile.empty() ? "the newest profile here" : session_.profile, {}, loading.words()};
+    };
+    unfinished_ = !tui::wait_on_terminal(*terminal_, look_, words, [&] { return loading.ready(); });
+    return !unfinished_;
+  }
+
+  tui::Outcome show(const Opened& open) {
+    session_.options.request.annotate.symbols = session_.options.symbols;
+    tui::Workspace workspace(open->profile, open->names.table, session_.options.request, read_narrow_options);
+    workspace.look = look_;
+    tui::App app(workspace, app_options(session_, *open));
+    if (!session_.function.empty()) app.show(session_.function);
+    std::optional<Naming> naming;
+    if (open->names.looked_up || session_.options.symbols.debuginfod)
+      naming = begin_naming(open, session_.options.symbols);
+    symbol::FoundSymbols better;
+    const auto look = [&] {
+      app.set_news(naming->words());
+      if (!naming->ready()) return;
+      better = naming->take();
+      naming.reset();
+      workspace.use(better.table);
+      app.set_news("");
+    };
+    const tui::Outcome outcome =
+        tui::run_on_terminal(app, *terminal_, {[&] { return naming.has_value(); }, look});
+    unfinished_ |= naming.has_value();
+    session_.screen = app.screen_name();
+    return outcome;
+  }
+
+  ViewSession session_;
+  tui::Look look_;
+  std::unique_ptr<tui::Terminal> terminal_;
+  bool unfinished_ = false;  // a thread of ours may still run
+};
+
+}  // namespace
+
+tl::expected<int, std::string> view_on_terminal(ViewSession session) {
+  return Session(std::move(session)).run();
+}
+
+tui::AppOptions app_options(const ViewSession& session, const OpenProfile& open) {
+  tui::AppOptions options;
+  options.title = open.path.substr(open.path.find_last_of('/', open.path.size() - 2) + 1);
+  options.option_names = narrow_option_names();
+  options.screen = session.screen;
+  options.mouse = session.mouse;
+  if (!open.names.trouble.empty()) options.note = open.names.trouble;
+  if (session.options.request.still_recording)
+    options.note = "This profile is still being recorded; r reads it again.";
+  return options;
+}
+
+}  // namespace varve
