@@ -49,7 +49,7 @@ struct Fixture {
   ScratchDirectory scratch;
   std::string binary = scratch.path("program");
   load::Profile profile;
-  analyze::MetricTable by_path;
+  analyze::PathTimes by_path;
   symbol::SymbolTable symbols;
 
   explicit Fixture(const std::string& flags = "-g") {
@@ -65,10 +65,9 @@ struct Fixture {
     profile = profile_of(binary, vaddrs, scratch.path());
     profile.paths.push_back({PathId::none(), SiteId::none()});
     for (uint32_t i = 0; i < vaddrs.size(); ++i) profile.paths.push_back({{0}, {i}});
-    by_path = analyze::MetricTable(profile.paths.size());
+    by_path = analyze::PathTimes(profile.paths.size());
     for (uint32_t i = 1; i < profile.paths.size(); ++i) {
-      by_path.at(i, kCpu) = 1'000'000 + 7 * i * i;
-      by_path.at(i, analyze::kSamples) = 1;
+      by_path.add(i, std::array<uint64_t, 2>{1'000'000 + 7 * i * i, 1});
     }
     symbols = symbol::resolve(profile);
   }

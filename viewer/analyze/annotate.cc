@@ -48,7 +48,7 @@ std::string label(const symbol::SymbolTable& names, const Function& function, ui
 class Annotator {
  public:
   Annotator(const load::Profile& profile, const symbol::SymbolTable& symbols, const symbol::CodeTable& code,
-            const MetricTable& by_path, bool inlines, FunctionId function)
+            const PathTimes& by_path, bool inlines, FunctionId function)
       : profile_(profile),
         symbols_(symbols),
         code_(code),
@@ -59,7 +59,7 @@ class Annotator {
     result_.function = function;
     for (auto* sum : {&result_.total, &result_.self, &result_.no_line, &result_.no_code}) sum->resize(width);
     result_.line_metrics = result_.instruction_metrics = MetricTable(0, width);
-    for (size_t i = 1; i < profile.paths.size(); ++i) by_site_.add(profile.paths[i].site.index(), by_path, i);
+    for (size_t i = 1; i < profile.paths.size(); ++i) by_site_.add(profile.paths[i].site.index(), by_path.row(i));
     sites_ = sites_of(profile, symbols, by_path, inlines, function);
     const Function& wanted = symbols.functions[function.index()];
     for (const Function& each : code.names.functions)
@@ -273,7 +273,7 @@ class Annotator {
 }  // namespace
 
 std::vector<SiteId> sites_of(const load::Profile& profile, const symbol::SymbolTable& symbols,
-                             const MetricTable& by_path, bool inlines, FunctionId function) {
+                             const PathTimes& by_path, bool inlines, FunctionId function) {
   std::vector<bool> timed(profile.sites.size());
   for (size_t i = 1; i < profile.paths.size(); ++i)
     if (!by_path.zero(i)) timed[profile.paths[i].site.index()] = true;
@@ -287,7 +287,7 @@ std::vector<SiteId> sites_of(const load::Profile& profile, const symbol::SymbolT
 }
 
 Annotation annotate(const load::Profile& profile, const symbol::SymbolTable& symbols,
-                    const symbol::CodeTable& code, const MetricTable& by_path, bool inlines,
+                    const symbol::CodeTable& code, const PathTimes& by_path, bool inlines,
                     FunctionId function, symbol::Syntax syntax) {
   return Annotator(profile, symbols, code, by_path, inlines, function).run(syntax);
 }

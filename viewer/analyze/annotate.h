@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "viewer/analyze/metrics.h"
+#include "viewer/analyze/path_times.h"
 #include "viewer/load/profile.h"
 #include "viewer/symbol/code_table.h"
 #include "viewer/symbol/disassemble.h"
@@ -63,11 +64,11 @@ struct Annotation {
 
 /// The sites of a function: where its time was taken, the first ones; if it has none, wherever it was met.
 std::vector<SiteId> sites_of(const load::Profile& profile, const symbol::SymbolTable& symbols,
-                             const MetricTable& by_path, bool inlines, FunctionId function);
+                             const PathTimes& by_path, bool inlines, FunctionId function);
 
 /// `code` should have the code of sites_of().
 Annotation annotate(const load::Profile& profile, const symbol::SymbolTable& symbols,
-                    const symbol::CodeTable& code, const MetricTable& by_path, bool inlines,
+                    const symbol::CodeTable& code, const PathTimes& by_path, bool inlines,
                     FunctionId function, symbol::Syntax syntax);
 
 /// Rows with time, the most CPU time first.

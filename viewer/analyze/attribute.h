@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "viewer/analyze/metrics.h"
+#include "viewer/analyze/path_times.h"
 #include "viewer/analyze/site_keys.h"
 #include "viewer/load/profile.h"
 
@@ -17,8 +18,8 @@ struct Flat {
   MetricTable total;  // likewise
 };
 
-/// One walk over the tree; `by_path` is used up as working memory. Linear in paths and frames where paths are
-/// numbered as their samples came, which is how the loader does it.
-Flat attribute(const std::vector<load::Path>& paths, MetricTable by_path, const SiteKeys& keys);
+/// One walk over the tree. Linear in paths and frames where paths are numbered as their samples came, which is
+/// how the loader does it.
+Flat attribute(const std::vector<load::Path>& paths, const PathTimes& by_path, const SiteKeys& keys);
 
 }  // namespace varve::analyze

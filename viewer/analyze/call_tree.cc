@@ -89,16 +89,16 @@ class CallTreeBuilder {
 
 }  // namespace
 
-FunctionTree call_tree(const load::Profile& profile, const symbol::SymbolTable& symbols, MetricTable by_path,
-                       bool inlines, uint64_t threshold, size_t most_nodes) {
+FunctionTree call_tree(const load::Profile& profile, const symbol::SymbolTable& symbols,
+                       const PathTimes& by_path, bool inlines, uint64_t threshold, size_t most_nodes) {
   const size_t width = by_path.width();
   if (profile.paths.empty()) return {{TreeNode{}}, MetricTable(1, width), MetricTable(1, width), threshold};
-  add_to_parents(profile.paths, by_path);
+  const MetricTable inclusive = inclusive_times(profile.paths, by_path);
   const PathChildren children(profile.paths);
   while (true) {
-    CallTreeBuilder builder(profile, symbols, by_path, children, inlines, threshold);
+    CallTreeBuilder builder(profile, symbols, inclusive, children, inlines, threshold);
     if (auto tree = builder.run(most_nodes)) return std::move(*tree);
-    threshold = raised_threshold(threshold, by_path.at(0, kCpu));
+    threshold = raised_threshold(threshold, inclusive.at(0, kCpu));
   }
 }
 

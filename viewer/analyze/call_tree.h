@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "viewer/analyze/metrics.h"
+#include "viewer/analyze/path_times.h"
 #include "viewer/load/profile.h"
 #include "viewer/symbol/symbol_table.h"
 
@@ -34,14 +35,14 @@ inline constexpr size_t kMostTreeNodes = 2'000'000;
 
 /// Nodes with a total below `threshold` ns are leaves: what is below them is not looked at, and their self is
 /// zero. With threshold 0 the sum of `self` over all nodes is that of `by_path`.
-FunctionTree call_tree(const load::Profile& profile, const symbol::SymbolTable& symbols, MetricTable by_path,
+FunctionTree call_tree(const load::Profile& profile, const symbol::SymbolTable& symbols, const PathTimes& by_path,
                        bool inlines, uint64_t threshold, size_t most_nodes = kMostTreeNodes);
 
 /// Depth 1: every function with self time. A node below stands for the part of that time which passed through
 /// this chain of callers: it is `total`, and `self` is zero there, since a caller executes nothing. Chains
 /// are followed only below nodes of at least `threshold` ns; `self` adds up to `by_path` whatever it is.
 FunctionTree caller_tree(const load::Profile& profile, const symbol::SymbolTable& symbols,
-                         const MetricTable& by_path, bool inlines, uint64_t threshold,
+                         const PathTimes& by_path, bool inlines, uint64_t threshold,
                          size_t most_nodes = kMostTreeNodes);
 
 }  // namespace varve::analyze

@@ -12,7 +12,7 @@ namespace {
 
 /// Nothing if the tree would be larger than `most_nodes`.
 std::optional<FunctionTree> grow(const load::Profile& profile, const symbol::SymbolTable& symbols,
-                                 const MetricTable& by_path, bool inlines, uint64_t threshold,
+                                 const PathTimes& by_path, bool inlines, uint64_t threshold,
                                  size_t most_nodes) {
   TreeGrower grower(symbols.functions.size(), by_path.width(), threshold);
   grower.tell_inlined_apart(false);
@@ -56,7 +56,7 @@ std::optional<FunctionTree> grow(const load::Profile& profile, const symbol::Sym
 }  // namespace
 
 FunctionTree caller_tree(const load::Profile& profile, const symbol::SymbolTable& symbols,
-                         const MetricTable& by_path, bool inlines, uint64_t threshold, size_t most_nodes) {
+                         const PathTimes& by_path, bool inlines, uint64_t threshold, size_t most_nodes) {
   std::optional<FunctionTree> tree;
   while (!(tree = grow(profile, symbols, by_path, inlines, threshold, most_nodes))) {
     threshold = raised_threshold(threshold, by_path.sum()[kCpu]);

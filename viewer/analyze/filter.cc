@@ -147,7 +147,7 @@ Selection select(const load::Profile& profile, const symbol::SymbolTable& symbol
   const bool banded = concurrency.known();
   const size_t width = banded ? kBandedMetricCount : kMetricCount;
   Selection selection;
-  selection.by_path = MetricTable(profile.paths.size(), width);
+  selection.by_path = PathTimes(profile.paths.size(), width);
   selection.by_thread = MetricTable(profile.threads.size() + 1, width);
   const bool any = !filter.given();
   const std::vector<bool> thread_passes = threads_that_pass(profile, filter);
@@ -178,6 +178,13 @@ Selection select(const load::Profile& profile, const symbol::SymbolTable& symbol
     selection.by_thread.add(thread.valid() ? thread.index() : profile.threads.size(), numbers);
   }
   return selection;
+}
+
+const Flat& Selection::functions(const load::Profile& profile, const symbol::SymbolTable& symbols,
+                                 bool inlines) const {
+  std::optional<Flat>& flat = functions_[inlines ? 1 : 0];
+  if (!flat) flat = attribute(profile.paths, by_path, function_keys(profile, symbols, inlines));
+  return *flat;
 }
 
 }  // namespace varve::analyze

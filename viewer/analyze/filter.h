@@ -4,14 +4,18 @@
 // filter cut is known. Context: viewer.
 #pragma once
 
+#include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
 #include <vector>
 
 #include "common/units.h"
+#include "viewer/analyze/attribute.h"
 #include "viewer/analyze/metrics.h"
+#include "viewer/analyze/path_times.h"
 #include "viewer/load/profile.h"
 #include "viewer/symbol/symbol_table.h"
 
@@ -58,11 +62,19 @@ struct Filter {
   Filter and_also(const Filter& other) const;
 };
 
-struct Selection {
-  MetricTable by_path;    // a row each of Profile::paths: time whose leaf is there
+class Selection {
+ public:
+  PathTimes by_path;      // time whose leaf is there
   MetricTable by_thread;  // a row each of Profile::threads; one more for time of no thread
   std::vector<uint64_t> kept;
   std::vector<uint64_t> filtered_out;  // kept + filtered_out = all of the profile
+
+  /// Self and total of all functions; worked out once, when first asked for. Always of the same profile and
+  /// symbols.
+  const Flat& functions(const load::Profile& profile, const symbol::SymbolTable& symbols, bool inlines) const;
+
+ private:
+  mutable std::array<std::optional<Flat>, 2> functions_;  // without inlined calls, and with
 };
 
 struct Concurrency;

@@ -38,6 +38,10 @@ class MetricTable {
     uint64_t* mine = values_.data() + row * width_;
     for (size_t k = 0; k < width_; ++k) mine[k] += numbers[k];
   }
+  void subtract(size_t row, std::span<const uint64_t> numbers) {
+    uint64_t* mine = values_.data() + row * width_;
+    for (size_t k = 0; k < width_; ++k) mine[k] -= numbers[k];
+  }
   /// The inner loop of every analysis: the usual width is spelled out.
   void add(size_t row, const MetricTable& other, size_t other_row) {
     if (width_ != kMetricCount) return add(row, other.row(other_row));

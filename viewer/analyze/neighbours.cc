@@ -63,7 +63,7 @@ class Butterfly {
   }
 
   /// What ends in each path, after mark().
-  void add_own(const MetricTable& by_path) {
+  void add_own(const PathTimes& by_path) {
     for (uint32_t i = 0; i < profile_.paths.size(); ++i) {
       const Numbers own = by_path.row(i);
       if (!inside_[i]) {
@@ -135,7 +135,7 @@ class Butterfly {
 };
 
 std::vector<bool> functions_with_time(const load::Profile& profile, const symbol::SymbolTable& symbols,
-                                      const MetricTable& by_path, bool inlines) {
+                                      const PathTimes& by_path, bool inlines) {
   std::vector<bool> path_used(profile.paths.size()), site_used(profile.sites.size());
   for (size_t i = profile.paths.size(); i-- > 1;) {
     if (!path_used[i] && by_path.zero(i)) continue;
@@ -154,7 +154,7 @@ std::vector<bool> functions_with_time(const load::Profile& profile, const symbol
 }  // namespace
 
 std::vector<FunctionId> functions_named(const load::Profile& profile, const symbol::SymbolTable& symbols,
-                                        const MetricTable& by_path, bool inlines, std::string_view name,
+                                        const PathTimes& by_path, bool inlines, std::string_view name,
                                         const Pattern& pattern) {
   const std::vector<bool> used = functions_with_time(profile, symbols, by_path, inlines);
   std::vector<FunctionId> exact, found;
@@ -173,7 +173,7 @@ std::vector<FunctionId> functions_named(const load::Profile& profile, const symb
 }
 
 std::vector<std::string> function_names(const load::Profile& profile, const symbol::SymbolTable& symbols,
-                                        const MetricTable& by_path, bool inlines) {
+                                        const PathTimes& by_path, bool inlines) {
   const std::vector<bool> used = functions_with_time(profile, symbols, by_path, inlines);
   std::vector<std::string> names;
   for (uint32_t i = 0; i < used.size(); ++i) {
@@ -185,15 +185,14 @@ std::vector<std::string> function_names(const load::Profile& profile, const symb
   return names;
 }
 
-Neighbours neighbours(const load::Profile& profile, const symbol::SymbolTable& symbols, MetricTable by_path,
+Neighbours neighbours(const load::Profile& profile, const symbol::SymbolTable& symbols, const PathTimes& by_path,
                       bool inlines, std::vector<FunctionId> functions) {
   Neighbours result;
   result.functions = std::move(functions);
   Butterfly butterfly(profile, symbols, inlines, result, by_path.width());
   butterfly.mark();
   butterfly.add_own(by_path);
-  add_to_parents(profile.paths, by_path);
-  butterfly.add_inclusive(by_path);
+  butterfly.add_inclusive(inclusive_times(profile.paths, by_path));
   return result;
 }
 

@@ -31,16 +31,15 @@ struct Neighbours {
 /// whose full name the regular expression is found in. Only functions with time in the selection. Empty:
 /// none.
 std::vector<FunctionId> functions_named(const load::Profile& profile, const symbol::SymbolTable& symbols,
-                                        const MetricTable& by_path, bool inlines, std::string_view name,
+                                        const PathTimes& by_path, bool inlines, std::string_view name,
                                         const Pattern& pattern);
 
 /// The short names of all functions with time in the selection, each also without its scope ("push" of
 /// "Queue::push"): what a user may have meant.
 std::vector<std::string> function_names(const load::Profile& profile, const symbol::SymbolTable& symbols,
-                                        const MetricTable& by_path, bool inlines);
+                                        const PathTimes& by_path, bool inlines);
 
-/// `by_path` is used up as working memory.
-Neighbours neighbours(const load::Profile& profile, const symbol::SymbolTable& symbols, MetricTable by_path,
+Neighbours neighbours(const load::Profile& profile, const symbol::SymbolTable& symbols, const PathTimes& by_path,
                       bool inlines, std::vector<FunctionId> functions);
 
 }  // namespace varve::analyze

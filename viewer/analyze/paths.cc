@@ -5,8 +5,13 @@
 
 namespace varve::analyze {
 
-void add_to_parents(const std::vector<load::Path>& paths, MetricTable& by_path) {
-  for (size_t i = paths.size(); i-- > 1;) by_path.add(paths[i].parent.index(), by_path, i);
+MetricTable inclusive_times(const std::vector<load::Path>& paths, const PathTimes& by_path) {
+  MetricTable inclusive(paths.size(), by_path.width());
+  for (size_t i = paths.size(); i-- > 0;) {
+    inclusive.add(i, by_path.row(i));
+    if (i > 0) inclusive.add(paths[i].parent.index(), inclusive, i);
+  }
+  return inclusive;
 }
 
 PathChildren::PathChildren(const std::vector<load::Path>& paths)

@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "viewer/analyze/metrics.h"
+#include "viewer/analyze/path_times.h"
 #include "viewer/load/profile.h"
 
 namespace varve::analyze {
 
-/// Turns the time of each path into the time of its subtree: afterwards a row is the inclusive time of that
-/// path.
-void add_to_parents(const std::vector<load::Path>& paths, MetricTable& by_path);
+/// A row a path: the time of its subtree.
+MetricTable inclusive_times(const std::vector<load::Path>& paths, const PathTimes& by_path);
 
 /// Children of every path as linked lists in two arrays, 8 bytes a path.
 class PathChildren {

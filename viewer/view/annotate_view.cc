@@ -270,9 +270,8 @@ class AnnotationView {
 
 /// Of several functions of one name the hottest.
 FunctionId hottest(const std::vector<FunctionId>& functions, const Source& source, const Request& request,
-                   const analyze::MetricTable& by_path) {
-  const auto keys = analyze::function_keys(source.profile, source.symbols, request.inlines);
-  const analyze::Flat flat = analyze::attribute(source.profile.paths, by_path, keys);
+                   const analyze::Selection& selection) {
+  const analyze::Flat& flat = selection.functions(source.profile, source.symbols, request.inlines);
   return *std::ranges::max_element(functions, {}, [&](FunctionId function) {
     return std::pair(flat.self.at(function.index(), kCpu), flat.total.at(function.index(), kCpu));
   });
@@ -311,12 +310,12 @@ void code_notes(const Annotation& annotation, const Request& request, std::vecto
 const Kind kAnnotation = {"annotate", "one function by source line and by instruction", false,
                           make_annotation};
 
-Made make_annotation(const Source& source, const Request& request, analyze::Selection selection) {
+Made make_annotation(const Source& source, const Request& request, const analyze::Selection& selection) {
   const auto functions =
       analyze::functions_named(source.profile, source.symbols, selection.by_path, request.inlines,
                                request.function, request.function_pattern);
   if (functions.empty()) return tl::unexpected(no_function(source, request, selection.by_path));
-  const FunctionId function = hottest(functions, source, request, selection.by_path);
+  const FunctionId function = hottest(functions, source, request, selection);
   std::vector<std::string> notes;
   if (functions.size() > 1) notes.push_back(also_note(source, functions, function));
 

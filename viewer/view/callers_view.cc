@@ -145,13 +145,13 @@ class CallersView {
 
 }  // namespace
 
-Made make_callers(const Source& source, const Request& request, analyze::Selection selection) {
+Made make_callers(const Source& source, const Request& request, const analyze::Selection& selection) {
   auto functions = analyze::functions_named(source.profile, source.symbols, selection.by_path,
                                             request.inlines, request.function, request.function_pattern);
   if (functions.empty()) {
     return tl::unexpected(no_function(source, request, selection.by_path));
   }
-  const auto middle = analyze::neighbours(source.profile, source.symbols, std::move(selection.by_path),
+  const auto middle = analyze::neighbours(source.profile, source.symbols, selection.by_path,
                                           request.inlines, std::move(functions));
   return CallersView(source, request, middle, whole(selection)[kCpu]).make(selection.filtered_out);
 }

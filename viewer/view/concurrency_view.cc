@@ -84,7 +84,7 @@ std::string affinity_words(const load::Session& session) {
 
 }  // namespace
 
-Made make_concurrency(const Source& source, const Request& request, analyze::Selection) {
+Made make_concurrency(const Source& source, const Request& request, const analyze::Selection&) {
   View view;
   const load::Profile& profile = source.profile;
   const analyze::Concurrency& concurrency = *source.concurrency;

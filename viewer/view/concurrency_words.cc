@@ -62,7 +62,7 @@ std::string where_words(const Source& source, const Request& request, const anal
   const uint64_t in_band = selection.kept[metric];
   if (in_band == 0 || source.symbols.functions.empty()) return "";
   const auto keys = analyze::function_keys(source.profile, source.symbols, request.inlines);
-  const analyze::Flat flat = analyze::attribute(source.profile.paths, selection.by_path, keys);
+  const analyze::Flat& flat = selection.functions(source.profile, source.symbols, request.inlines);
   const Place place = place_of(flat, source.symbols, depths(source.profile, keys), metric, in_band);
   size_t busiest = 0;
   for (size_t i = 0; i < source.profile.threads.size(); ++i)

@@ -106,13 +106,12 @@ int next_column(const Table& table) { return int(table.columns.size()); }
 
 }  // namespace
 
-Made make_hotspots(const Source& source, const Request& request, analyze::Selection selection) {
+Made make_hotspots(const Source& source, const Request& request, const analyze::Selection& selection) {
   View view;
   Table table;
   table.id = "hotspots";
   table.empty = "No function has any time.";
-  const auto keys = analyze::function_keys(source.profile, source.symbols, request.inlines);
-  const analyze::Flat flat = analyze::attribute(source.profile.paths, std::move(selection.by_path), keys);
+  const analyze::Flat& flat = selection.functions(source.profile, source.symbols, request.inlines);
   const NumberColumns numbers(source, request, selection, flat);
   numbers.add_text_columns(table);
   table.columns.push_back({"", "Module", Unit::kText, false, -1, 5});
@@ -123,7 +122,7 @@ Made make_hotspots(const Source& source, const Request& request, analyze::Select
   table.columns.push_back({"line", "", Unit::kNumber});
   numbers.add_data_columns(table);
   fill(flat, selection, request, [&](uint32_t key, std::string label, RowKind kind, const Numbers& n) {
-    const bool function = kind == RowKind::kOrdinary && key < keys.count;
+    const bool function = kind == RowKind::kOrdinary && key < source.symbols.functions.size();
     FunctionCells cells = function_cells(source, function ? FunctionId{key} : FunctionId::none());
     if (!label.empty()) cells.name = cells.short_name = view.own(std::move(label));
     if (kind == RowKind::kOrdinary && cells.special) kind = RowKind::kSpecial;
@@ -136,14 +135,14 @@ Made make_hotspots(const Source& source, const Request& request, analyze::Select
   return view;
 }
 
-Made make_modules(const Source& source, const Request& request, analyze::Selection selection) {
+Made make_modules(const Source& source, const Request& request, const analyze::Selection& selection) {
   View view;
   Table table;
   table.id = "modules";
   table.empty = "No module has any time.";
   const load::Profile& profile = source.profile;
   const analyze::SiteKeys keys = analyze::module_keys(profile);
-  const analyze::Flat flat = analyze::attribute(profile.paths, std::move(selection.by_path), keys);
+  const analyze::Flat flat = analyze::attribute(profile.paths, selection.by_path, keys);
   const NumberColumns numbers(source, request, selection, flat);
   numbers.add_text_columns(table);
   table.columns.push_back({"", "Module", Unit::kText, false, next_column(table) + 1});
@@ -175,14 +174,14 @@ Made make_modules(const Source& source, const Request& request, analyze::Selecti
   return view;
 }
 
-Made make_lines(const Source& source, const Request& request, analyze::Selection selection) {
+Made make_lines(const Source& source, const Request& request, const analyze::Selection& selection) {
   View view;
   Table table;
   table.id = "lines";
   table.empty = "No line has any time.";
   const analyze::LineKeys lines = analyze::line_keys(source.profile, source.symbols, request.inlines);
   const analyze::Flat flat =
-      analyze::attribute(source.profile.paths, std::move(selection.by_path), lines.sites);
+      analyze::attribute(source.profile.paths, selection.by_path, lines.sites);
   const NumberColumns numbers(source, request, selection, flat);
   numbers.add_text_columns(table);
   table.columns.push_back({"", "Module", Unit::kText, false, -1, 5});

@@ -245,7 +245,7 @@ void add_facts(View& view, const load::Profile& profile, const analyze::Quality&
 
 }  // namespace
 
-Made make_quality(const Source& source, const Request& request, analyze::Selection selection) {
+Made make_quality(const Source& source, const Request& request, const analyze::Selection& selection) {
   const analyze::Quality quality = analyze::quality(source.profile, source.symbols, selection);
   View view;
   add_facts(view, source.profile, quality);

@@ -50,12 +50,12 @@ Made make(const Kind& kind, const Source& source, const Request& request) {
   return make(kind, source, request, prepare(source, request));
 }
 
-Made make(const Kind& kind, const Source& source, const Request& request, Prepared prepared) {
+Made make(const Kind& kind, const Source& source, const Request& request, const Prepared& prepared) {
   const Source observed{source.profile, source.symbols, &prepared.concurrency};
-  analyze::Selection& selection = prepared.selection;
+  const analyze::Selection& selection = prepared.selection;
   const analyze::Ledger ledger = analyze::ledger(source.profile, selection);
   const bool nothing_left = selection.kept[analyze::kCpu] == 0 && selection.filtered_out[analyze::kCpu] != 0;
-  Made made = kind.make(observed, request, std::move(selection));
+  Made made = kind.make(observed, request, selection);
   if (!made) return made;
   made->name = kind.name;
   made->ledger = ledger;

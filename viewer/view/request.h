@@ -63,7 +63,7 @@ struct Kind {
   const char* name;
   const char* sentence;  // for help
   bool tree;             // cut by share by default, where a list is cut by number
-  Made (*make)(const Source&, const Request&, analyze::Selection);
+  Made (*make)(const Source&, const Request&, const analyze::Selection&);
 };
 
 std::span<const Kind> kinds();
@@ -83,8 +83,8 @@ Prepared prepare(const Source& source, const Request& request);
 extern const Kind kAnnotation;
 
 /// The view, with ledger, filter and the notes that every view has. The error is a sentence, such as a
-/// function that does not occur. What is prepared is used up; a caller of several views gives copies.
-Made make(const Kind& kind, const Source& source, const Request& request, Prepared prepared);
+/// function that does not occur. Several views may be made of what is prepared once.
+Made make(const Kind& kind, const Source& source, const Request& request, const Prepared& prepared);
 Made make(const Kind& kind, const Source& source, const Request& request);
 
 }  // namespace varve::view

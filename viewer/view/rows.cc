@@ -92,7 +92,7 @@ void sort_rows(std::vector<uint32_t>& rows, const analyze::MetricTable& self,
   std::stable_sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) { return key(a) > key(b); });
 }
 
-std::string no_function(const Source& source, const Request& request, const analyze::MetricTable& by_path) {
+std::string no_function(const Source& source, const Request& request, const analyze::PathTimes& by_path) {
   const char* where = request.filter.given() ? "in this profile as filtered" : "in this profile";
   const std::vector<std::string> names =
       analyze::function_names(source.profile, source.symbols, by_path, request.inlines);

@@ -31,7 +31,7 @@ FunctionCells function_cells(const Source& source, FunctionId function);
 std::string_view function_module(const Source& source, FunctionId function);
 
 /// One sentence on why there is no function of the requested name, with the nearest name that there is.
-std::string no_function(const Source& source, const Request& request, const analyze::MetricTable& by_path);
+std::string no_function(const Source& source, const Request& request, const analyze::PathTimes& by_path);
 
 /// Which rows of a list sorted by size stand, and what the others add up to.
 struct Cut {

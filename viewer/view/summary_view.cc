@@ -222,7 +222,7 @@ std::vector<std::string> next_commands(const Request& request, const analyze::Qu
 
 }  // namespace
 
-Made make_summary(const Source& source, const Request& request, analyze::Selection selection) {
+Made make_summary(const Source& source, const Request& request, const analyze::Selection& selection) {
   const analyze::Quality quality = analyze::quality(source.profile, source.symbols, selection);
   View facts;
   facts.ledger = analyze::ledger(source.profile, selection);
@@ -232,7 +232,7 @@ Made make_summary(const Source& source, const Request& request, analyze::Selecti
   const size_t lines = (cores.size() + kWordsInLine - 1) / kWordsInLine;
   const size_t most = kTopHotspots - std::min(lines, kTopHotspots - 2);
   top.limit = request.limit != 0 ? std::min<uint64_t>(request.limit, most) : most;
-  Made view = make_hotspots(source, top, std::move(selection));
+  Made view = make_hotspots(source, top, selection);
   if (!view) return view;
   view->csv_is_facts = true;
   view->ledger = facts.ledger;

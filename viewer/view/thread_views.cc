@@ -86,7 +86,7 @@ Table thread_table(const StateColumns& states, const BandColumns& bands) {
 
 }  // namespace
 
-Made make_threads(const Source& source, const Request& request, analyze::Selection selection) {
+Made make_threads(const Source& source, const Request& request, const analyze::Selection& selection) {
   const load::Profile& profile = source.profile;
   const uint64_t all = whole(selection)[kCpu];
   const StateColumns states(source);
@@ -178,7 +178,7 @@ Table process_table(const BandColumns& bands) {
 
 }  // namespace
 
-Made make_processes(const Source& source, const Request& request, analyze::Selection selection) {
+Made make_processes(const Source& source, const Request& request, const analyze::Selection& selection) {
   const load::Profile& profile = source.profile;
   const uint64_t all = whole(selection)[kCpu];
   const ByProcess sums = by_process(profile, selection.by_thread);

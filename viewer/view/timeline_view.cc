@@ -138,7 +138,7 @@ size_t slices_for(size_t width) {
   return width > kBeside + kLeast ? width - kBeside : kLeast;
 }
 
-Made make_timeline(const Source& source, const Request& request, analyze::Selection selection) {
+Made make_timeline(const Source& source, const Request& request, const analyze::Selection& selection) {
   View view;
   view.notes.push_back(source_words(source.profile));
   const analyze::Concurrency& concurrency = *source.concurrency;

@@ -158,7 +158,7 @@ class TlpTable {
 
 }  // namespace
 
-Made make_tlp(const Source& source, const Request& request, analyze::Selection) {
+Made make_tlp(const Source& source, const Request& request, const analyze::Selection&) {
   View view;
   const analyze::Concurrency& concurrency = *source.concurrency;
   view.notes.push_back(source_words(source.profile));

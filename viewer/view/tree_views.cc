@@ -251,13 +251,13 @@ View tree_view(const Source& source, const Request& request, const analyze::Sele
 
 }  // namespace
 
-Made make_top_down(const Source& source, const Request& request, analyze::Selection selection) {
-  const auto tree = analyze::call_tree(source.profile, source.symbols, std::move(selection.by_path),
+Made make_top_down(const Source& source, const Request& request, const analyze::Selection& selection) {
+  const auto tree = analyze::call_tree(source.profile, source.symbols, selection.by_path,
                                        request.inlines, threshold(request, selection));
   return tree_view(source, request, selection, tree, tree_table(source, "top_down", "Call tree"));
 }
 
-Made make_bottom_up(const Source& source, const Request& request, analyze::Selection selection) {
+Made make_bottom_up(const Source& source, const Request& request, const analyze::Selection& selection) {
   const auto tree = analyze::caller_tree(source.profile, source.symbols, selection.by_path, request.inlines,
                                          threshold(request, selection));
   return tree_view(source, request, selection, tree,
