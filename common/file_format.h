@@ -32,11 +32,19 @@ inline constexpr char kSymbolsFile[] = "symbols";
 inline constexpr char kCodeFile[] = "code";
 inline constexpr char kObserverFile[] = "observer";
 inline constexpr char kDecodedFile[] = "decoded";
-inline constexpr const char* kFilesOfRun[] = {kSessionFile, kSymbolsFile, kCodeFile, kObserverFile,
-                                              kDecodedFile};
+inline constexpr char kViewsFile[] = "views";
+inline constexpr const char* kFilesOfRun[] = {kSessionFile,  kSymbolsFile, kCodeFile,
+                                              kObserverFile, kDecodedFile, kViewsFile};
 inline constexpr char kAgentSuffix[] = ".agent";
 
-enum class FileKind : uint16_t { kSession = 1, kAgent = 2, kSymbols = 3, kObserver = 4, kDecoded = 5 };
+enum class FileKind : uint16_t {
+  kSession = 1,
+  kAgent = 2,
+  kSymbols = 3,
+  kObserver = 4,
+  kDecoded = 5,
+  kViews = 6
+};
 
 struct FileHeader {
   uint8_t magic[8];

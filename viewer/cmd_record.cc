@@ -32,6 +32,7 @@
 #include "viewer/record/supervisor.h"
 #include "viewer/record/trim.h"
 #include "viewer/render/escape.h"
+#include "viewer/stored_views.h"
 
 namespace varve {
 namespace {
@@ -224,7 +225,8 @@ bool Recording::before_exec(pid_t command) {
 void Recording::begin_finalizing() {
   perf_maps_->collect();
   bool progress = !options_.quiet && isatty(STDERR_FILENO);
-  finalization_.emplace(directory_->path(), !options_.no_finalize, progress);
+  finalization_.emplace(directory_->path(),
+                        record::FinalizeOptions{!options_.no_finalize, progress, store_views});
 }
 
 /// A signal that would end a program, pending in the set that the recorder blocks.

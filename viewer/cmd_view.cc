@@ -159,16 +159,27 @@ int save_screen(const tui::Canvas& canvas, const ViewCommand& command) {
   return fail(fmt::format("cannot write {}: {}", command.save_to, std::strerror(errno)));
 }
 
-int run_scripted(ViewCommand& command, const Words& words) {
-  const auto open = open_profile(words.profile, command.session.options);
-  if (!open) return fail(open.error());
-  tui::Workspace workspace(open->profile, open->names.table, command.session.options.request,
-                           read_narrow_options);
+/// The screen after the script; nothing if it needs the samples and there are none.
+std::optional<tui::Canvas> screen_of(const ViewCommand& command, const Words& words,
+                                     const OpenProfile& open) {
+  tui::Workspace workspace(open.profile, open.names.table, command.session.options.request,
+                           read_narrow_options, open.views ? &*open.views : nullptr);
   workspace.look = {.color = command.session.color == ColorChoice::kAlways,
                     .utf8 = output_charset() == render::Charset::kUtf8};
-  tui::App app(workspace, app_options(command.session, *open));
+  tui::App app(workspace, app_options(command.session, open));
   if (!words.function.empty()) app.show(words.function);
-  return save_screen(tui::run_script(app, command.size.value_or(tui::Size{}), command.script), command);
+  tui::Canvas canvas = tui::run_script(app, command.size.value_or(tui::Size{}), command.script);
+  if (workspace.wants_samples()) return std::nullopt;
+  return canvas;
+}
+
+int run_scripted(ViewCommand& command, const Words& words) {
+  view::Request& request = command.session.options.request;
+  if (const auto quick = load_views(words.profile); quick && fit_request(*quick, words.profile, request))
+    if (const auto canvas = screen_of(command, words, *quick)) return save_screen(*canvas, command);
+  const auto open = open_profile(words.profile, command.session.options);
+  if (!open) return fail(open.error());
+  return save_screen(*screen_of(command, words, *open), command);
 }
 
 int run_view(std::span<const std::string> arguments) {

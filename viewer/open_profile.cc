@@ -35,8 +35,9 @@ class Progress {
 
 }  // namespace
 
-tl::expected<OpenProfile, std::string> load_profile(const std::string& word,
-                                                    const load::LoadProgress& progress) {
+namespace {
+
+tl::expected<OpenProfile, std::string> load_with(const std::string& word, const load::LoadOptions& options) {
   OpenProfile open;
   open.path = word;
   if (word.empty()) {
@@ -44,10 +45,25 @@ tl::expected<OpenProfile, std::string> load_profile(const std::string& word,
     if (!newest) return tl::unexpected(newest.error());
     open.path = std::move(*newest);
   }
-  auto profile = load::load(open.path, {.progress = progress});
+  auto profile = load::load(open.path, options);
   if (!profile) return tl::unexpected(profile.error());
   open.profile = std::move(*profile);
   return open;
+}
+
+}  // namespace
+
+tl::expected<OpenProfile, std::string> load_profile(const std::string& word,
+                                                    const load::LoadProgress& progress) {
+  return load_with(word, {.progress = progress});
+}
+
+std::optional<OpenProfile> load_views(const std::string& word) {
+  auto open = load_with(word, {.samples = false});
+  if (!open) return std::nullopt;
+  open->views = read_stored_views(open->profile);
+  if (!open->views) return std::nullopt;
+  return std::move(*open);
 }
 
 tl::expected<void, std::string> fit_request(const OpenProfile& open, const std::string& word,

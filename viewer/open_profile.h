@@ -2,12 +2,14 @@
 // The start of every command that shows a profile: which one, loaded, with its names. Context: viewer.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <tl/expected.hpp>
 
 #include "viewer/load/load.h"
 #include "viewer/load/profile.h"
 #include "viewer/report_options.h"
+#include "viewer/stored_views.h"
 #include "viewer/symbol/symbols_for.h"
 
 namespace varve {
@@ -16,6 +18,7 @@ struct OpenProfile {
   std::string path;
   load::Profile profile;
   symbol::FoundSymbols names;
+  std::optional<view::StoredViews> views;  // then the profile is without samples and names
 };
 
 /// `word`: the profile as typed; empty: the newest here. A line on the terminal tells of symbols that take
@@ -25,6 +28,8 @@ tl::expected<OpenProfile, std::string> open_profile(const std::string& word, Rep
 /// The profile without names.
 tl::expected<OpenProfile, std::string> load_profile(const std::string& word,
                                                     const load::LoadProgress& progress = {});
+/// The profile without samples, and the views that were made of it in advance. Nothing where there are none.
+std::optional<OpenProfile> load_views(const std::string& word);
 /// Fills in what of the request depends on the profile: its marks, how it is called, and whether it is still
 /// written. The error is a sentence.
 tl::expected<void, std::string> fit_request(const OpenProfile& open, const std::string& word,

@@ -31,20 +31,23 @@ std::string percent_words(std::string_view what, uint64_t done, uint64_t total) 
   return fmt::format("{}: {} %", what, total == 0 ? 100 : uint64_t(100.0 * double(done) / double(total)));
 }
 
-/// The profile with the names that can be had at once: those stored, else those of symbol tables.
-Loading begin_loading(const ViewSession& session) {
+/// The profile with the names that can be had at once: those stored, else those of symbol tables. With
+/// `quickly` only the views of it that were made in advance, where there are such.
+Loading begin_loading(const ViewSession& session, bool quickly) {
   symbol::ResolveOptions quick = session.options.symbols;
   quick.lines = quick.debuginfod = false;
-  return Loading(
-      [word = session.profile, quick](const Loading::Tell& tell) -> tl::expected<Opened, std::string> {
-        auto open = load_profile(word, [&tell](uint64_t done, uint64_t total) {
-          tell(percent_words("Reading samples", done, total));
-        });
-        if (!open) return tl::unexpected(open.error());
-        tell("Reading names");
-        open->names = symbol::symbols_for(open->profile, quick);
-        return std::make_shared<OpenProfile>(std::move(*open));
-      });
+  return Loading([word = session.profile, quick,
+                  quickly](const Loading::Tell& tell) -> tl::expected<Opened, std::string> {
+    if (quickly)
+      if (auto views = load_views(word)) return std::make_shared<OpenProfile>(std::move(*views));
+    auto open = load_profile(word, [&tell](uint64_t done, uint64_t total) {
+      tell(percent_words("Reading samples", done, total));
+    });
+    if (!open) return tl::unexpected(open.error());
+    tell("Reading names");
+    open->names = symbol::symbols_for(open->profile, quick);
+    return std::make_shared<OpenProfile>(std::move(*open));
+  });
 }
 
 /// All that can be known of the names: lines, inlined calls, and what servers have.
@@ -56,13 +59,60 @@ Naming begin_naming(const Opened& open, const symbol::ResolveOptions& options) {
   });
 }
 
+/// What screens are made from, and what of it is still to come: samples where there are only stored views,
+/// lines where there are only names. Everything that a screen was ever made from lives as long as this.
+class Behind {
+ public:
+  Behind(const ViewSession& session, Opened open) : session_(session) { take(std::move(open)); }
+
+  const OpenProfile& opened() const { return *opened_.back(); }
+  const load::Profile& profile() const { return opened().profile; }
+  const symbol::SymbolTable& names() const { return better_ ? better_->table : opened().names.table; }
+  const view::StoredViews* views() const { return opened().views ? &*opened().views : nullptr; }
+
+  bool pending(const tui::Workspace& workspace) const {
+    return loading_ || naming_ || workspace.wants_samples();
+  }
+  /// Goes on, and gives the workspace what has come. Words on what is still missing.
+  std::string look(tui::Workspace& workspace) {
+    if (workspace.wants_samples() && !loading_ && !failed_) loading_ = begin_loading(session_, false);
+    if (loading_ && loading_->ready()) {
+      auto open = std::exchange(loading_, std::nullopt)->take();
+      failed_ = !open;
+      if (!open) return open.error();
+      take(std::move(*open));
+      workspace.use(profile(), names());
+    }
+    if (naming_ && naming_->ready()) {
+      better_ = std::exchange(naming_, std::nullopt)->take();
+      workspace.use(profile(), names());
+    }
+    return loading_ ? loading_->words() : naming_ ? naming_->words() : "";
+  }
+
+ private:
+  void take(Opened open) {
+    opened_.push_back(std::move(open));
+    const symbol::ResolveOptions& options = session_.options.symbols;
+    if (!views() && (opened().names.looked_up || options.debuginfod))
+      naming_ = begin_naming(opened_.back(), options);
+  }
+
+  const ViewSession& session_;
+  std::vector<Opened> opened_;  // the last one is shown
+  std::optional<Loading> loading_;
+  std::optional<Naming> naming_;
+  std::optional<symbol::FoundSymbols> better_;
+  bool failed_ = false;
+};
+
 class Session {
  public:
   explicit Session(ViewSession session) : session_(std::move(session)) {}
 
   tl::expected<int, std::string> run() {
     for (;;) {
-      Loading loading = begin_loading(session_);
+      Loading loading = begin_loading(session_, true);
       if (!loading.ready_within(kPatience)) {
         if (auto taken = take_terminal(); !taken) return tl::unexpected(taken.error());
         if (!wait_for(loading)) return leave();
@@ -110,27 +160,18 @@ class Session {
     return !unfinished_;
   }
 
-  tui::Outcome show(const Opened& open) {
+  tui::Outcome show(Opened open) {
     session_.options.request.annotate.symbols = session_.options.symbols;
-    tui::Workspace workspace(open->profile, open->names.table, session_.options.request, read_narrow_options);
+    Behind behind(session_, std::move(open));
+    tui::Workspace workspace(behind.profile(), behind.names(), session_.options.request, read_narrow_options,
+                             behind.views());
     workspace.look = look_;
-    tui::App app(workspace, app_options(session_, *open));
+    tui::App app(workspace, app_options(session_, behind.opened()));
     if (!session_.function.empty()) app.show(session_.function);
-    std::optional<Naming> naming;
-    if (open->names.looked_up || session_.options.symbols.debuginfod)
-      naming = begin_naming(open, session_.options.symbols);
-    symbol::FoundSymbols better;
-    const auto look = [&] {
-      app.set_news(naming->words());
-      if (!naming->ready()) return;
-      better = naming->take();
-      naming.reset();
-      workspace.use(better.table);
-      app.set_news("");
-    };
-    const tui::Outcome outcome =
-        tui::run_on_terminal(app, *terminal_, {[&] { return naming.has_value(); }, look});
-    unfinished_ |= naming.has_value();
+    const tui::Outcome outcome = tui::run_on_terminal(
+        app, *terminal_,
+        {[&] { return behind.pending(workspace); }, [&] { app.set_news(behind.look(workspace)); }});
+    unfinished_ |= behind.pending(workspace);
     session_.screen = app.screen_name();
     return outcome;
   }

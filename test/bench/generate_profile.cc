@@ -20,6 +20,7 @@
 #include "viewer/record/finalize.h"
 #include "viewer/record/observe/observer_writer.h"
 #include "viewer/record/session_writer.h"
+#include "viewer/stored_views.h"
 
 namespace {
 
@@ -362,7 +363,7 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(0.0, 1.0));
   CLI11_PARSE(app, argc, argv);
   Generator(options).run();
-  const record::Finalized end = record::finalize(options.directory, true, false);
+  const record::Finalized end = record::finalize(options.directory, {.store_more = store_views});
   if (!end.trouble.empty()) fmt::print(stderr, "{}\n", end.trouble);
   return end.trouble.empty() ? 0 : 1;
 }

@@ -63,15 +63,19 @@ int main(int argc, char** argv) {
   ReportOptions options;
   apply_limits(options);
   const auto start = Clock::now();
-  const auto open =
-      argc == 2 ? open_profile(argv[1], options)
-                : tl::expected<OpenProfile, std::string>(tl::unexpected<std::string>("view-bench PROFILE"));
+  tl::expected<OpenProfile, std::string> open = tl::unexpected<std::string>("view-bench PROFILE");
+  if (argc == 2) {
+    auto quick = load_views(argv[1]);
+    open = quick ? std::move(*quick) : open_profile(argv[1], options);
+  }
   if (!open) {
     fmt::print(stderr, "{}\n", open.error());
     return 1;
   }
-  fmt::print("opening the profile: {:.0f} ms\n\n", milliseconds(Clock::now() - start));
-  tui::Workspace workspace(open->profile, open->names.table, options.request, read_narrow_options);
+  fmt::print("opening the profile: {:.0f} ms{}\n\n", milliseconds(Clock::now() - start),
+             open->views ? ", of stored views; other screens say that they need samples" : "");
+  tui::Workspace workspace(open->profile, open->names.table, options.request, read_narrow_options,
+                           open->views ? &*open->views : nullptr);
   tui::AppOptions app_options;
   app_options.option_names = narrow_option_names();
   tui::App app(workspace, app_options);

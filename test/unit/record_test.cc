@@ -343,7 +343,7 @@ Test(record, a_child_task_nobody_waits_for_is_killed) {
 }
 
 Test(record, without_a_profile_finalization_says_why) {
-  Finalization finalization("/nowhere.varve", true, false);
+  Finalization finalization("/nowhere.varve", {});
   while (!finalization.task().ended_within(1000)) continue;
   Finalized result = finalization.result();
   cr_expect(!result.loaded);
@@ -356,7 +356,7 @@ Test(record, a_crash_of_the_lookup_keeps_the_numbers) {
   cr_assert(session.has_value());
   session->text(session_key::kFinished, "1");
   session->seal();
-  Finalization finalization(scratch.path, true, false);
+  Finalization finalization(scratch.path, {});
   ChildTask& task = finalization.task();
   while (!task.ended_within(1000)) continue;
   Finalized whole = finalization.result();

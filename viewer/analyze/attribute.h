@@ -18,8 +18,8 @@ struct Flat {
   MetricTable total;  // likewise
 };
 
-/// One walk over the tree. Linear in paths and frames where paths are numbered as their samples came, which is
-/// how the loader does it.
+/// One walk over the tree. Linear in paths and frames where paths are numbered as their samples came, which
+/// is how the loader does it.
 Flat attribute(const std::vector<load::Path>& paths, const PathTimes& by_path, const SiteKeys& keys);
 
 }  // namespace varve::analyze

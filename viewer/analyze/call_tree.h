@@ -35,8 +35,9 @@ inline constexpr size_t kMostTreeNodes = 2'000'000;
 
 /// Nodes with a total below `threshold` ns are leaves: what is below them is not looked at, and their self is
 /// zero. With threshold 0 the sum of `self` over all nodes is that of `by_path`.
-FunctionTree call_tree(const load::Profile& profile, const symbol::SymbolTable& symbols, const PathTimes& by_path,
-                       bool inlines, uint64_t threshold, size_t most_nodes = kMostTreeNodes);
+FunctionTree call_tree(const load::Profile& profile, const symbol::SymbolTable& symbols,
+                       const PathTimes& by_path, bool inlines, uint64_t threshold,
+                       size_t most_nodes = kMostTreeNodes);
 
 /// Depth 1: every function with self time. A node below stands for the part of that time which passed through
 /// this chain of callers: it is `total`, and `self` is zero there, since a caller executes nothing. Chains

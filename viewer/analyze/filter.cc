@@ -147,7 +147,7 @@ Selection select(const load::Profile& profile, const symbol::SymbolTable& symbol
   const bool banded = concurrency.known();
   const size_t width = banded ? kBandedMetricCount : kMetricCount;
   Selection selection;
-  selection.by_path = PathTimes(profile.paths.size(), width);
+  selection.by_path = PathTimes(profile.paths.size(), width, profile.samples.size());
   selection.by_thread = MetricTable(profile.threads.size() + 1, width);
   const bool any = !filter.given();
   const std::vector<bool> thread_passes = threads_that_pass(profile, filter);

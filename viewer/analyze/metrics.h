@@ -57,6 +57,7 @@ class MetricTable {
     return true;
   }
 
+  void reserve(size_t rows) { values_.reserve(rows * width_); }
   /// Appends one row of zeros and returns its index.
   size_t append() {
     values_.resize(values_.size() + width_);

@@ -39,7 +39,7 @@ std::vector<FunctionId> functions_named(const load::Profile& profile, const symb
 std::vector<std::string> function_names(const load::Profile& profile, const symbol::SymbolTable& symbols,
                                         const PathTimes& by_path, bool inlines);
 
-Neighbours neighbours(const load::Profile& profile, const symbol::SymbolTable& symbols, const PathTimes& by_path,
-                      bool inlines, std::vector<FunctionId> functions);
+Neighbours neighbours(const load::Profile& profile, const symbol::SymbolTable& symbols,
+                      const PathTimes& by_path, bool inlines, std::vector<FunctionId> functions);
 
 }  // namespace varve::analyze

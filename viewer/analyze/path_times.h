@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// PathTimes: numbers for those paths that have any of their own. Most paths are on the way to a sample and have
-// none, so this is a fraction of a row for each. Context: viewer.
+// PathTimes: numbers for those paths that have any of their own. Most paths are on the way to a sample and
+// have none, so this is a fraction of a row for each. Context: viewer.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -14,7 +15,12 @@ namespace varve::analyze {
 class PathTimes {
  public:
   PathTimes() = default;
-  explicit PathTimes(size_t paths, size_t width = kMetricCount) : row_of_(paths), rows_(1, width) {}
+  /// `most`: so many rows will be added at the most. What is reserved and not used is no memory, and growing
+  /// by moving would cost more than all else.
+  explicit PathTimes(size_t paths, size_t width = kMetricCount, size_t most = 0)
+      : row_of_(paths), rows_(1, width) {
+    rows_.reserve(std::min(paths, most) + 1);
+  }
 
   size_t width() const { return rows_.width(); }
   size_t paths() const { return row_of_.size(); }

@@ -45,8 +45,12 @@ class Loader {
     complete_session();
     forget_after_stop();
     PathTree tree(profile_);
-    if (!adopt_samples(tree)) add_samples(tree);
-    profile_.samples = finish_samples(tree);
+    profile_.sample_inputs = hash_inputs(sample_sources_, profile_);
+    profile_.without_samples = !options_.samples;
+    if (options_.samples) {
+      if (!adopt_samples(tree)) add_samples(tree);
+      profile_.samples = finish_samples(tree);
+    }
     complete_elapsed();
     add_marks();
     add_run_states();
@@ -211,7 +215,6 @@ ThreadId Loader::thread_of(uint32_t process, uint32_t index) {
 
 /// From the file that holds them decoded already. False: there is none, or none that may be believed.
 bool Loader::adopt_samples(PathTree& tree) {
-  profile_.sample_inputs = hash_inputs(sample_sources_, profile_);
   auto decoded = read_decoded_file(source_, profile_, profile_.sample_inputs);
   if (!decoded || !tree.adopt(decoded->owners, decoded->sites, std::move(decoded->paths))) return false;
   size_t row = 0;

@@ -218,6 +218,7 @@ struct Profile {
   uint64_t lost_samples = 0;
   /// hash_inputs() of what the samples were decoded from; 0: something of it was damaged.
   uint64_t sample_inputs = 0;
+  bool without_samples = false;  // as asked: there are no rows of samples and of the ledger
 };
 
 }  // namespace varve::load

@@ -11,6 +11,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <vector>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 namespace varve::load {
 
@@ -35,6 +39,28 @@ void ReplacedFile::write(std::span<const uint8_t> bytes) {
     else
       bytes = bytes.subspan(size_t(written));
   }
+}
+
+void ReplacedFile::write_header(const format::FileHeader& header) {
+  std::vector<uint8_t> page(format::kPageSize);
+  std::memcpy(page.data(), &header, sizeof header);
+  write(page);
+}
+
+void ReplacedFile::write_chunk(uint32_t type, std::span<const uint8_t> rows) {
+  format::ChunkHeader header{};
+  header.type = type;
+  header.version = 1;
+  header.flags = format::kChunkSealed | format::kChunkArray;
+  header.used = uint32_t(rows.size());
+  const uint32_t room = format::round_up(header.used, format::kChunkUnit);
+  header.capacity = uint32_t(sizeof header) + room;
+  header.thread = format::kNoThread;
+  header.sequence = chunks_++;
+  header.checksum = XXH64(rows.data(), rows.size(), 0);
+  write({reinterpret_cast<const uint8_t*>(&header), sizeof header});
+  write(rows);
+  write(std::vector<uint8_t>(room - rows.size()));
 }
 
 tl::expected<void, std::string> ReplacedFile::finish() {

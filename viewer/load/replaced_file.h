@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include "common/file_format.h"
 #include "tl/expected.hpp"
 
 namespace varve::load {
@@ -22,6 +23,9 @@ class ReplacedFile {
 
   /// Appends. After the first failure nothing is written any more, and finish() tells of it.
   void write(std::span<const uint8_t> bytes);
+  /// The header and the rest of its page; then sealed array chunks of at most 4 GB.
+  void write_header(const format::FileHeader& header);
+  void write_chunk(uint32_t type, std::span<const uint8_t> rows);
   /// Puts the file in its place. The error is a sentence.
   tl::expected<void, std::string> finish();
 
@@ -29,6 +33,7 @@ class ReplacedFile {
   const std::string path_;
   std::string temporary_;
   int fd_;
+  uint32_t chunks_ = 0;
   int error_ = 0;  // errno of the first failure
 };
 

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <span>
 #include <vector>
 
@@ -15,9 +14,6 @@
 #include "viewer/load/file_source.h"
 #include "viewer/load/replaced_file.h"
 #include "viewer/record/chunk_writer.h"
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 namespace varve::record {
 namespace {
@@ -28,40 +24,25 @@ using format::DecodedChunk;
 constexpr uint64_t kWorthSamples = 250'000;
 constexpr size_t kChunkBytes = size_t{1} << 20;  // of rows
 
-template <typename Row>
-std::span<const uint8_t> bytes_of(const Row* rows, size_t count) {
-  return {reinterpret_cast<const uint8_t*>(rows), count * sizeof(Row)};
-}
-
 /// The next chunks of one type.
 class Rows {
  public:
-  Rows(load::ReplacedFile& file, uint32_t& sequence, DecodedChunk type)
-      : file_(file), sequence_(sequence), type_(type) {}
+  Rows(load::ReplacedFile& file, DecodedChunk type) : file_(file), type_(type) {}
 
   template <typename Row>
   void add(const Row& row) {
-    const auto bytes = bytes_of(&row, 1);
-    rows_.insert(rows_.end(), bytes.begin(), bytes.end());
+    const auto* bytes = reinterpret_cast<const uint8_t*>(&row);
+    rows_.insert(rows_.end(), bytes, bytes + sizeof row);
     if (rows_.size() + sizeof row > kChunkBytes) finish();
   }
 
   void finish() {
-    const uint32_t room = format::round_up(uint32_t(rows_.size()), format::kChunkUnit);
-    auto header =
-        make_chunk_header(format::ChunkType(type_), sizeof(format::ChunkHeader) + room, sequence_++, {});
-    header.used = uint32_t(rows_.size());
-    header.flags = format::kChunkSealed | format::kChunkArray;
-    header.checksum = XXH64(rows_.data(), rows_.size(), 0);
-    rows_.resize(room);
-    file_.write(bytes_of(&header, 1));
-    file_.write(rows_);
+    file_.write_chunk(uint32_t(type_), rows_);
     rows_.clear();
   }
 
  private:
   load::ReplacedFile& file_;
-  uint32_t& sequence_;
   const DecodedChunk type_;
   std::vector<uint8_t> rows_;
 };
@@ -71,9 +52,7 @@ class Writer {
   Writer(const load::Profile& profile, load::ReplacedFile& file) : profile_(profile), file_(file) {}
 
   void write(const format::FileHeader& header) {
-    std::vector<uint8_t> page(format::kPageSize);
-    std::memcpy(page.data(), &header, sizeof header);
-    file_.write(page);
+    file_.write_header(header);
     count();
     put(DecodedChunk::kKey, [&](auto add) { add(key_); });
     put(DecodedChunk::kOwners, [&](auto add) {
@@ -94,7 +73,7 @@ class Writer {
     put_samples(DecodedChunk::kTimes, profile_.samples.time_ns);
     put_samples(DecodedChunk::kWeights, profile_.samples.weight_ns);
     put_samples(DecodedChunk::kLeaves, profile_.samples.path);
-    Rows(file_, sequence_, DecodedChunk::kEnd).finish();
+    Rows(file_, DecodedChunk::kEnd).finish();
   }
 
  private:
@@ -120,7 +99,7 @@ class Writer {
 
   template <typename Fill>
   void put(DecodedChunk type, Fill fill) {
-    Rows rows(file_, sequence_, type);
+    Rows rows(file_, type);
     fill([&rows](const auto& row) { rows.add(row); });
     rows.finish();
   }
@@ -135,7 +114,6 @@ class Writer {
 
   const load::Profile& profile_;
   load::ReplacedFile& file_;
-  uint32_t sequence_ = 0;
   format::DecodedKey key_{};
   std::vector<format::DecodedRun> runs_;
 };

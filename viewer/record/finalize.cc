@@ -77,12 +77,10 @@ class ProgressLine {
   Clock::time_point next_ = Clock::now() + std::chrono::seconds(1);
 };
 
-/// The error is a sentence.
-tl::expected<void, std::string> store_symbols(const load::Profile& profile, bool progress) {
+symbol::SymbolTable look_up(const load::Profile& profile, bool progress) {
   ProgressLine line(progress);
-  symbol::SymbolTable table = symbol::resolve(
-      profile, {}, [&line](const symbol::ResolveProgress& at) { line.show(at.done, at.total); });
-  return symbol::write_symbol_file(profile, table);
+  return symbol::resolve(profile, {},
+                         [&line](const symbol::ResolveProgress& at) { line.show(at.done, at.total); });
 }
 
 /// For annotation where no binary is. The error is a sentence.
@@ -90,6 +88,15 @@ tl::expected<void, std::string> store_code(const load::Profile& profile) {
   const symbol::CodeTable code = symbol::collect_code(profile, symbol::sites_by_time(profile));
   if (code.pieces.empty()) return {};
   return symbol::write_code_file(profile, code);
+}
+
+/// All files that finalization writes. The error is a sentence.
+tl::expected<void, std::string> store(const load::Profile& profile, const FinalizeOptions& options) {
+  const symbol::SymbolTable symbols = look_up(profile, options.progress);
+  if (auto stored = symbol::write_symbol_file(profile, symbols); !stored) return stored;
+  if (auto stored = store_code(profile); !stored || !worth_decoding(profile)) return stored;
+  if (auto stored = write_decoded_file(profile); !stored || !options.store_more) return stored;
+  return options.store_more(profile, symbols);
 }
 
 /// Why the child said nothing more.
@@ -104,7 +111,7 @@ std::string crash_words(int status) {
 
 }  // namespace
 
-Finalized finalize(const std::string& directory, bool resolve, bool progress,
+Finalized finalize(const std::string& directory, const FinalizeOptions& options,
                    const std::function<void(const RunCounts&)>& counted) {
   Finalized result;
   auto profile = load::load(directory);
@@ -114,22 +121,19 @@ Finalized finalize(const std::string& directory, bool resolve, bool progress,
   }
   static_cast<RunCounts&>(result) = counts_of(*profile);
   if (counted) counted(result);
-  if (!resolve) return result;
-  auto stored = store_symbols(*profile, progress);
-  if (stored) stored = store_code(*profile);
-  if (stored && worth_decoding(*profile)) stored = write_decoded_file(*profile);
-  if (!stored) result.trouble = stored.error();
+  if (!options.resolve) return result;
+  if (auto stored = store(*profile, options); !stored) result.trouble = stored.error();
   return result;
 }
 
 /// The child sends the numbers as soon as it has them, and at its end what went wrong, in words. Without a
 /// profile there are no numbers worth a word, but they are sent all the same.
-Finalization::Finalization(const std::string& directory, bool resolve, bool progress)
+Finalization::Finalization(const std::string& directory, const FinalizeOptions& options)
     : task_([&](const ChildTask::Send& send) {
         auto send_counts = [&send](const RunCounts& counts) {
           send({reinterpret_cast<const char*>(&counts), sizeof counts});
         };
-        Finalized result = finalize(directory, resolve, progress, send_counts);
+        Finalized result = finalize(directory, options, send_counts);
         if (!result.loaded) send_counts(result);
         send(result.trouble);
       }) {}

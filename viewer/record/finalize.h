@@ -9,7 +9,10 @@
 #include <type_traits>
 
 #include "common/units.h"
+#include "tl/expected.hpp"
+#include "viewer/load/profile.h"
 #include "viewer/record/child_task.h"
+#include "viewer/symbol/symbol_table.h"
 
 namespace varve::record {
 
@@ -35,15 +38,24 @@ struct Finalized : RunCounts {
   std::string trouble;  // a sentence; empty if all went well
 };
 
-/// Loads the profile in `directory`, tells its numbers to `counted`, and, with `resolve`, writes its symbols
-/// file. `progress`: a line on stderr, a terminal, when it takes longer than a second.
-Finalized finalize(const std::string& directory, bool resolve, bool progress,
+/// What is stored of a large profile beyond what recording knows of. The error is a sentence.
+using StoreMore =
+    std::function<tl::expected<void, std::string>(const load::Profile&, const symbol::SymbolTable&)>;
+
+struct FinalizeOptions {
+  bool resolve = true;    // names, code, and what large profiles need to be opened at once
+  bool progress = false;  // a line on stderr, a terminal, when it takes longer than a second
+  StoreMore store_more = {};
+};
+
+/// Loads the profile in `directory`, tells its numbers to `counted`, and writes its symbols file and others.
+Finalized finalize(const std::string& directory, const FinalizeOptions& options,
                    const std::function<void(const RunCounts&)>& counted = {});
 
 /// The same in a child process.
 class Finalization {
  public:
-  Finalization(const std::string& directory, bool resolve, bool progress);
+  Finalization(const std::string& directory, const FinalizeOptions& options);
 
   ChildTask& task() { return task_; }
   /// Once the task has ended.

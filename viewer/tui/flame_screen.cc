@@ -17,8 +17,7 @@ namespace varve::tui {
 namespace {
 
 constexpr size_t kDetailRows = 5;
-constexpr double kLeastShare = 0.001;  // narrower than a column of any screen
-constexpr size_t kLeastText = 4;       // columns inside of a cell that a name is worth
+constexpr size_t kLeastText = 4;  // columns inside of a cell that a name is worth
 
 double part(uint64_t time, uint64_t whole) { return whole == 0 ? 0 : double(time) / double(whole); }
 
@@ -34,7 +33,7 @@ void FlameScreen::refresh() {
   if (!outdated()) return;
   made_ = workspace_.make("top-down", [](view::Request& request) {
     request.fold_recursion = true;
-    request.min_share = std::max(request.min_share, kLeastShare);
+    request.min_share = std::max(request.min_share, view::kFlameScreenShare);
   });
   nodes_.assign(1, {});
   selected_ = zoom_ = 0;

@@ -63,11 +63,13 @@ size_t SummaryScreen::draw_facts(Pane& pane, size_t row) const {
 }
 
 size_t SummaryScreen::draw_levels(Pane& pane, size_t row, size_t most) const {
-  if (!levels_ || levels_->tables.empty() || most < 3) return row;
+  if (!levels_ || levels_->tables.empty() || levels_->tables.front().columns.size() < 4 || most < 3)
+    return row;
   const view::Table& table = levels_->tables.front();
   const auto target = std::ranges::find(levels_->facts, "Target", &view::Fact::label);
-  const std::string words =
-      target == levels_->facts.end() ? "" : std::string(std::get<std::string_view>(target->value));
+  std::string words;
+  if (target != levels_->facts.end())
+    if (const auto* text = std::get_if<std::string_view>(&target->value)) words = *text;
   pane.put_name(row++, 0, fmt::format("Elapsed time by threads that ran or were ready; target {}", words),
                 pane.columns(), kHeading);
   const size_t bar_at = 18, after = 22;

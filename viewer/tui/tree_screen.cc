@@ -12,8 +12,7 @@ namespace varve::tui {
 namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
-constexpr size_t kMostLevels = 12;      // of branches that are drawn; deeper ones are a number
-constexpr double kLeastShare = 0.0005;  // nodes below it are added up: a screen never shows them all
+constexpr size_t kMostLevels = 12;  // of branches that are drawn; deeper ones are a number
 
 bool in_tree(const view::Row& row) {
   return row.kind != view::RowKind::kRest && row.kind != view::RowKind::kFilteredOut;
@@ -26,7 +25,7 @@ void TreeScreen::refresh() {
   if (!outdated()) return;
   made_ = workspace_.make(kind_, [](view::Request& request) {
     request.fold_recursion = true;
-    if (request.min_share == 0) request.min_share = kLeastShare;
+    if (request.min_share == 0) request.min_share = view::kTreeScreenShare;
   });
   widget_.set_table(first_table(), units_);
   find_family();

@@ -25,8 +25,8 @@ const view::Kind& kind_named(std::string_view name) {
 }  // namespace
 
 Workspace::Workspace(const load::Profile& profile, const symbol::SymbolTable& symbols, view::Request request,
-                     OptionReader reader)
-    : profile_(profile), symbols_(&symbols), reader_(std::move(reader)) {
+                     OptionReader reader, const view::StoredViews* stored)
+    : profile_(&profile), symbols_(&symbols), reader_(std::move(reader)), stored_(stored) {
   steps_.push_back({std::move(request), ""});
 }
 
@@ -51,8 +51,11 @@ tl::expected<void, std::string> Workspace::narrow(const std::vector<std::string>
   return {};
 }
 
-void Workspace::use(const symbol::SymbolTable& symbols) {
+void Workspace::use(const load::Profile& profile, const symbol::SymbolTable& symbols) {
+  profile_ = &profile;
   symbols_ = &symbols;
+  stored_ = nullptr;
+  wants_samples_ = false;
   ++revision_;
 }
 
@@ -76,11 +79,24 @@ std::string Workspace::crumbs() const {
 }
 
 view::Made Workspace::make(std::string_view kind, const std::function<void(view::Request&)>& tune) {
-  if (prepared_for_ != revision_) prepared_ = view::prepare(source(), request());
-  prepared_for_ = revision_;
   view::Request wanted = request();
   if (tune) tune(wanted);
+  if (stored_ != nullptr)
+    if (const auto at = stored_->views.find(view::stored_key(kind, wanted)); at != stored_->views.end())
+      return at->second;
+  return make_now(kind, wanted);
+}
+
+view::Made Workspace::make_now(std::string_view kind, const view::Request& wanted) {
+  if (profile_->without_samples) return without_samples();
+  if (prepared_for_ != revision_) prepared_ = view::prepare(source(), request());
+  prepared_for_ = revision_;
   return view::make(kind_named(kind), source(), wanted, *prepared_);
+}
+
+view::Made Workspace::without_samples() const {
+  wants_samples_ = true;
+  return tl::unexpected<std::string>("This needs the samples, which are being read.");
 }
 
 view::Made Workspace::make_of(std::string_view kind, const std::string& function) {
@@ -103,6 +119,7 @@ std::string Workspace::hottest_function() {
 
 view::Made Workspace::make_range(std::string_view kind, Nanos from, Nanos to,
                                  const std::function<void(view::Request&)>& tune) const {
+  if (profile_->without_samples) return without_samples();
   view::Request wanted = request();
   tune(wanted);
   wanted.filter.from = from;

@@ -13,6 +13,7 @@
 #include "viewer/tui/style.h"
 #include "viewer/tui/units.h"
 #include "viewer/view/request.h"
+#include "viewer/view/view_bytes.h"
 
 namespace varve::tui {
 
@@ -22,10 +23,11 @@ using OptionReader = std::function<tl::expected<void, std::string>(const std::ve
 
 class Workspace {
  public:
+  /// `stored`: views made in advance, for a profile that was loaded without samples; may be null.
   Workspace(const load::Profile& profile, const symbol::SymbolTable& symbols, view::Request request,
-            OptionReader reader);
+            OptionReader reader, const view::StoredViews* stored = nullptr);
 
-  const load::Profile& profile() const { return profile_; }
+  const load::Profile& profile() const { return *profile_; }
   const symbol::SymbolTable& symbols() const { return *symbols_; }
   const view::Request& request() const { return steps_.back().request; }
 
@@ -33,9 +35,11 @@ class Workspace {
   /// nothing has changed then.
   tl::expected<void, std::string> narrow(const std::vector<std::string>& words,
                                          const std::string& crumb = "");
-  /// Other names for the same profile from now on; screens make their views again. Views that are there
-  /// still point into the names before, which outlive the workspace too.
-  void use(const symbol::SymbolTable& symbols);
+  /// The same profile with its samples, or with better names, from now on; screens make their views again.
+  /// Views that are there still point into those before, which outlive the workspace too.
+  void use(const load::Profile& profile, const symbol::SymbolTable& symbols);
+  /// Whether a view was wanted that only samples can give, and there are none yet.
+  bool wants_samples() const { return wants_samples_; }
   /// False: there is nothing to undo.
   bool undo();
   void clear();
@@ -65,13 +69,18 @@ class Workspace {
     std::string words;
   };
 
-  view::Source source() const { return {profile_, *symbols_}; }
+  view::Source source() const { return {*profile_, *symbols_}; }
 
-  const load::Profile& profile_;
+  view::Made make_now(std::string_view kind, const view::Request& wanted);
+  view::Made without_samples() const;
+
+  const load::Profile* profile_;
   const symbol::SymbolTable* symbols_;
   OptionReader reader_;
   std::vector<Step> steps_;
   uint64_t revision_ = 1;
+  const view::StoredViews* stored_;
+  mutable bool wants_samples_ = false;
   std::optional<view::Prepared> prepared_;  // of `prepared_for_`
   uint64_t prepared_for_ = 0;
 };

@@ -68,6 +68,9 @@ struct Kind {
 
 std::span<const Kind> kinds();
 
+/// On screens nodes of trees below these shares of the time are added up, in lists of rows and in cells.
+inline constexpr double kTreeScreenShare = 0.0005, kFlameScreenShare = 0.001;
+
 /// How many slices a timeline may have in text of so many columns.
 size_t slices_for(size_t width);
 const Kind* find_kind(std::string_view name);

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// Views stored in advance: a screen of them is the screen that would be made, what they cannot show is asked
+// for, and no byte of their file is believed unseen. Context: tests.
+#include <criterion/criterion.h>
+
+#include <fstream>
+#include <random>
+
+#include "common/session_keys.h"
+#include "test/unit/profile_builder.h"
+#include "test/unit/symbol_tools.h"
+#include "viewer/narrow_options.h"
+#include "viewer/open_profile.h"
+#include "viewer/stored_views.h"
+#include "viewer/symbol/resolver.h"
+#include "viewer/tui/run.h"
+
+using namespace varve;
+using namespace varve::test;
+
+namespace {
+
+constexpr const char* kStoredScreens[] = {"summary",     "hotspots", "top-down", "bottom-up",
+                                          "flame",       "threads",  "quality",  "modules",
+                                          "concurrency", "lines",    "tlp",      "processes"};
+
+/// Two processes that call each other's functions, with run states.
+ProfileBuilder small_profile() {
+  ProfileBuilder builder;
+  std::mt19937_64 random(7);
+  for (int32_t pid : {100, 200}) {
+    const size_t process = builder.add_process(pid);
+    builder.add_module(process, {.path = "/lib/a.so", .start = 0x10000, .end = 0x20000});
+    for (int32_t thread = 0; thread < 3; ++thread) {
+      builder.add_thread(process, pid + thread);
+      builder.observer.track(uint32_t(pid / 100 * 3 + thread - 3), pid, pid + thread, 1'000'000, "worker",
+                             true);
+    }
+  }
+  for (size_t i = 0; i < 500; ++i) {
+    std::vector<uint64_t> stack;
+    for (uint64_t frames = 1 + random() % 9; frames > 0; --frames)
+      stack.push_back(0x10000 + random() % 40 * 64);
+    builder.add_sample(random() % 2, uint32_t(random() % 3), stack);
+  }
+  for (uint64_t i = 1; i < 400; ++i)
+    builder.observer.switched(1'000'000 + i * 1'000'000, uint32_t(random() % 6),
+                              i % 2 ? format::SwitchKind::kIn : format::SwitchKind::kOutBlocked, 0);
+  builder.add_text(session_key::kElapsedNs, "501000000");  // only a run that ended has such a file
+  builder.close_accounts();
+  return builder;
+}
+
+struct OnDisk {
+  OnDisk() {
+    small_profile().write(scratch.path());
+    full = *load_profile(scratch.path());
+    full.names.table = symbol::resolve(full.profile);
+    const auto stored = store_views(full.profile, full.names.table);
+    cr_assert(stored.has_value(), "%s", stored ? "" : stored.error().c_str());
+  }
+  ScratchDirectory scratch;
+  OpenProfile full;
+};
+
+std::string screen(tui::Workspace& workspace, const std::string& name, const std::string& keys = "") {
+  tui::App app(workspace, {.title = "p", .note = "", .option_names = {}, .screen = name, .mouse = true});
+  return tui::run_script(app, {40, 120}, *tui::parse_script(keys)).text(false);
+}
+
+tui::Workspace workspace_of(const OpenProfile& open) {
+  return {open.profile, open.names.table, {}, read_narrow_options, open.views ? &*open.views : nullptr};
+}
+
+}  // namespace
+
+Test(stored_views, their_screens_are_those_that_would_be_made) {
+  OnDisk disk;
+  const auto quick = load_views(disk.scratch.path());
+  cr_assert(quick.has_value());
+  cr_expect_eq(quick->profile.samples.size(), 0);
+  tui::Workspace stored = workspace_of(*quick), made = workspace_of(disk.full);
+  for (const char* name : kStoredScreens) {
+    cr_expect_str_eq(screen(stored, name).c_str(), screen(made, name).c_str(), "%s", name);
+    cr_expect_str_eq(screen(stored, name, "jj<Right>H").c_str(), screen(made, name, "jj<Right>H").c_str());
+  }
+  cr_expect_not(stored.wants_samples());
+}
+
+Test(stored_views, what_they_cannot_show_is_asked_for_and_comes) {
+  OnDisk disk;
+  const auto quick = load_views(disk.scratch.path());
+  tui::Workspace stored = workspace_of(*quick), made = workspace_of(disk.full);
+  cr_expect(screen(stored, "hotspots", ":--thread 100<Enter>").find("are being read") != std::string::npos);
+  cr_expect(stored.wants_samples());
+  stored.use(disk.full.profile, disk.full.names.table);
+  cr_expect_not(stored.wants_samples());
+  stored.clear();
+  for (const char* name : {"hotspots", "callers", "timeline", "annotate"})
+    cr_expect_str_eq(screen(stored, name).c_str(), screen(made, name).c_str(), "%s", name);
+}
+
+Test(stored_views, of_other_files_or_damaged_are_as_if_not_there) {
+  OnDisk disk;
+  const std::string path = disk.scratch.path("views");
+  std::ifstream in(path, std::ios::binary);
+  const std::string good{std::istreambuf_iterator<char>(in), {}};
+  std::mt19937_64 random(3);
+  size_t refused = 0;
+  for (size_t i = 0; i < 300; ++i) {
+    std::string bad = good;
+    if (i % 3 == 0)
+      bad.resize(random() % bad.size());
+    else
+      bad[random() % bad.size()] ^= char(1 << random() % 8);
+    std::ofstream(path, std::ios::binary) << bad;
+    refused += !load_views(disk.scratch.path()).has_value();
+  }
+  cr_expect_gt(refused, 200);  // the others hit padding
+  std::ofstream(path, std::ios::binary) << good;
+  cr_expect(load_views(disk.scratch.path()).has_value());
+  std::ofstream(disk.scratch.path("session"), std::ios::app) << std::string(64, '\0');
+  cr_expect_not(load_views(disk.scratch.path()).has_value());
+}
