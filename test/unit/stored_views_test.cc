@@ -81,8 +81,8 @@ Test(stored_views, their_screens_are_those_that_would_be_made) {
   cr_expect_eq(quick->profile.samples.size(), 0);
   tui::Workspace stored = workspace_of(*quick), made = workspace_of(disk.full);
   for (const char* name : kStoredScreens) {
-    cr_expect_str_eq(screen(stored, name).c_str(), screen(made, name).c_str(), "%s", name);
-    cr_expect_str_eq(screen(stored, name, "jj<Right>H").c_str(), screen(made, name, "jj<Right>H").c_str());
+    cr_expect(screen(stored, name) == screen(made, name), "%s", name);
+    cr_expect(screen(stored, name, "jj<Right>H") == screen(made, name, "jj<Right>H"), "%s", name);
   }
   cr_expect_not(stored.wants_samples());
 }
@@ -97,7 +97,7 @@ Test(stored_views, what_they_cannot_show_is_asked_for_and_comes) {
   cr_expect_not(stored.wants_samples());
   stored.clear();
   for (const char* name : {"hotspots", "callers", "timeline", "annotate"})
-    cr_expect_str_eq(screen(stored, name).c_str(), screen(made, name).c_str(), "%s", name);
+    cr_expect(screen(stored, name) == screen(made, name), "%s", name);
 }
 
 Test(stored_views, of_other_files_or_damaged_are_as_if_not_there) {

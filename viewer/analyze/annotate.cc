@@ -59,7 +59,8 @@ class Annotator {
     result_.function = function;
     for (auto* sum : {&result_.total, &result_.self, &result_.no_line, &result_.no_code}) sum->resize(width);
     result_.line_metrics = result_.instruction_metrics = MetricTable(0, width);
-    for (size_t i = 1; i < profile.paths.size(); ++i) by_site_.add(profile.paths[i].site.index(), by_path.row(i));
+    for (size_t i = 1; i < profile.paths.size(); ++i)
+      by_site_.add(profile.paths[i].site.index(), by_path.row(i));
     sites_ = sites_of(profile, symbols, by_path, inlines, function);
     const Function& wanted = symbols.functions[function.index()];
     for (const Function& each : code.names.functions)

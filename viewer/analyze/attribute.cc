@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Attribution by one walk over the paths in the order of their numbers, with the keys of the present path on
-// a stack and the sum of all time met so far. A key's total loses that sum where the walk enters the key while
-// it is not on the stack, and gains it where the walk leaves it for good; so recursion counts once and no
-// stack is ever written down. A path that is not below the last one costs a
-// climb to their common ancestor: in the order in which samples came that is what the two samples do not
-// share, and memory is read forwards, which makes this several times as fast as a depth-first walk by lists
-// of children. Any range of paths can be walked on its own, so several threads share the work; sums of
-// integers do not care. Context: viewer.
+// a stack and the sum of all time met so far. A key's total loses that sum where the walk enters the key
+// while it is not on the stack, and gains it where the walk leaves it for good; so recursion counts once and
+// no stack is ever written down. A path that is not below the last one costs a climb to their common
+// ancestor: in the order in which samples came that is what the two samples do not share, and memory is read
+// forwards, which makes this several times as fast as a depth-first walk by lists of children. Any range of
+// paths can be walked on its own, so several threads share the work; sums of integers do not care. Context:
+// viewer.
 #include "viewer/analyze/attribute.h"
 
 #include <algorithm>
@@ -92,8 +92,7 @@ MetricTable walk_range(const std::vector<load::Path>& paths, const PathTimes& by
 }
 
 /// Most paths are on the way to a sample and have no time of their own.
-MetricTable self_times(const std::vector<load::Path>& paths, const PathTimes& by_path,
-                       const SiteKeys& keys) {
+MetricTable self_times(const std::vector<load::Path>& paths, const PathTimes& by_path, const SiteKeys& keys) {
   MetricTable self(keys.count + 1, by_path.width());
   self.add(keys.count, by_path.row(0));
   for (size_t i = 1; i < paths.size(); ++i) {

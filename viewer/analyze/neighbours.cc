@@ -185,8 +185,8 @@ std::vector<std::string> function_names(const load::Profile& profile, const symb
   return names;
 }
 
-Neighbours neighbours(const load::Profile& profile, const symbol::SymbolTable& symbols, const PathTimes& by_path,
-                      bool inlines, std::vector<FunctionId> functions) {
+Neighbours neighbours(const load::Profile& profile, const symbol::SymbolTable& symbols,
+                      const PathTimes& by_path, bool inlines, std::vector<FunctionId> functions) {
   Neighbours result;
   result.functions = std::move(functions);
   Butterfly butterfly(profile, symbols, inlines, result, by_path.width());

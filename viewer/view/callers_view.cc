@@ -151,8 +151,8 @@ Made make_callers(const Source& source, const Request& request, const analyze::S
   if (functions.empty()) {
     return tl::unexpected(no_function(source, request, selection.by_path));
   }
-  const auto middle = analyze::neighbours(source.profile, source.symbols, selection.by_path,
-                                          request.inlines, std::move(functions));
+  const auto middle = analyze::neighbours(source.profile, source.symbols, selection.by_path, request.inlines,
+                                          std::move(functions));
   return CallersView(source, request, middle, whole(selection)[kCpu]).make(selection.filtered_out);
 }
 

@@ -180,8 +180,7 @@ Made make_lines(const Source& source, const Request& request, const analyze::Sel
   table.id = "lines";
   table.empty = "No line has any time.";
   const analyze::LineKeys lines = analyze::line_keys(source.profile, source.symbols, request.inlines);
-  const analyze::Flat flat =
-      analyze::attribute(source.profile.paths, selection.by_path, lines.sites);
+  const analyze::Flat flat = analyze::attribute(source.profile.paths, selection.by_path, lines.sites);
   const NumberColumns numbers(source, request, selection, flat);
   numbers.add_text_columns(table);
   table.columns.push_back({"", "Module", Unit::kText, false, -1, 5});

@@ -252,8 +252,8 @@ View tree_view(const Source& source, const Request& request, const analyze::Sele
 }  // namespace
 
 Made make_top_down(const Source& source, const Request& request, const analyze::Selection& selection) {
-  const auto tree = analyze::call_tree(source.profile, source.symbols, selection.by_path,
-                                       request.inlines, threshold(request, selection));
+  const auto tree = analyze::call_tree(source.profile, source.symbols, selection.by_path, request.inlines,
+                                       threshold(request, selection));
   return tree_view(source, request, selection, tree, tree_table(source, "top_down", "Call tree"));
 }
 
