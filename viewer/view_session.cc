@@ -40,6 +40,7 @@ Loading begin_loading(const ViewSession& session, bool quickly) {
                   quickly](const Loading::Tell& tell) -> tl::expected<Opened, std::string> {
     if (quickly)
       if (auto views = load_views(word)) return std::make_shared<OpenProfile>(std::move(*views));
+    tell("Reading samples");
     auto open = load_profile(word, [&tell](uint64_t done, uint64_t total) {
       tell(percent_words("Reading samples", done, total));
     });
@@ -71,15 +72,14 @@ class Behind {
   const view::StoredViews* views() const { return opened().views ? &*opened().views : nullptr; }
 
   bool pending(const tui::Workspace& workspace) const {
-    return loading_ || naming_ || workspace.wants_samples();
+    return loading_ || naming_ || (workspace.wants_samples() && failure_.empty());
   }
   /// Goes on, and gives the workspace what has come. Words on what is still missing.
   std::string look(tui::Workspace& workspace) {
-    if (workspace.wants_samples() && !loading_ && !failed_) loading_ = begin_loading(session_, false);
+    if (workspace.wants_samples() && !loading_) loading_ = begin_loading(session_, false);
     if (loading_ && loading_->ready()) {
       auto open = std::exchange(loading_, std::nullopt)->take();
-      failed_ = !open;
-      if (!open) return open.error();
+      if (!open) return failure_ = open.error();
       take(std::move(*open));
       workspace.use(profile(), names());
     }
@@ -103,7 +103,7 @@ class Behind {
   std::optional<Loading> loading_;
   std::optional<Naming> naming_;
   std::optional<symbol::FoundSymbols> better_;
-  bool failed_ = false;
+  std::string failure_;  // why there will be no samples
 };
 
 class Session {
