@@ -21,7 +21,7 @@ mandir = $(DESTDIR)$(PREFIX)/share/man
 # --- flags -----------------------------------------------------------------------------------------------------
 OPT_release := -O2 -g1
 OPT_debug := -O0 -g
-OPT_asan := -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
+OPT_asan := -O0 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 WARNINGS := -Wall -Wextra -Wshadow -Wpedantic -Wnon-virtual-dtor -Wundef -Werror
 COMMON_FLAGS := -std=c++20 -I. $(WARNINGS) -MMD -MP -DVARVE_VERSION='"$(VERSION)"' -DVARVE_LIBDIR='"$(PREFIX)/lib/varve"'
 VIEWER_FLAGS = $(COMMON_FLAGS) $(OPT_$(VARIANT))
@@ -124,7 +124,7 @@ $(BUILD)/replay/%: test/fuzz/fuzz_%.cc $(VIEWER_LIB_OBJ)
 	@mkdir -p $(@D)
 	$(CXX) $(VIEWER_FLAGS) -DREPLAY -MF $@.d $(filter %.cc %.o,$^) -o $@ $(VIEWER_LIBS)
 # One presses keys on profiles that the unit tests make.
-SCREEN_TESTS := $(patsubst %,test/unit/%.cc,screen_driver random_keys odd_profiles example_profile random_profile profile_builder)
+SCREEN_TESTS := $(patsubst %,test/unit/%.cc,screen_driver random_keys odd_profiles example_profile random_profile profile_builder observer_builder)
 $(BUILD)/replay/screens: $(call obj,obj,$(SCREEN_TESTS))
 replays: $(patsubst test/fuzz/fuzz_%.cc,$(BUILD)/replay/%,$(FUZZ_SRC))
 

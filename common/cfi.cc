@@ -319,27 +319,6 @@ class Machine {
 
 }  // namespace
 
-uint64_t Cursor::uleb() {
-  uint64_t value = 0;
-  for (unsigned shift = 0;; shift += 7) {
-    uint8_t byte = read<uint8_t>();
-    if (shift < 64) value |= uint64_t(byte & 0x7f) << shift;
-    if (byte < 0x80) return value;
-  }
-}
-
-int64_t Cursor::sleb() {
-  uint64_t value = 0;
-  for (unsigned shift = 0;;) {
-    uint8_t byte = read<uint8_t>();
-    if (shift < 64) value |= uint64_t(byte & 0x7f) << shift;
-    shift += 7;
-    if (byte >= 0x80) continue;
-    if (shift < 64 && (byte & 0x40)) value |= ~uint64_t{0} << shift;
-    return int64_t(value);
-  }
-}
-
 uint64_t Cursor::encoded(uint8_t encoding, uint64_t data_base) {
   uint64_t place = at_;
   if (encoding == kPeOmit || (encoding & kPeIndirect)) return fail(), 0;
@@ -411,73 +390,5 @@ Status parse_fde(Span eh_frame, uint64_t fde_address, uint64_t data_base, uint64
 }
 
 Status run_program(const Fde& fde, uint64_t pc, Row* row) { return Machine(fde, pc).run(row); }
-
-Span expression_at(const Fde& fde, int32_t place) {
-  uint64_t address = fde.origin + uint64_t(int64_t(place));
-  for (Span program : {fde.program, fde.initial}) {
-    if (address < program.begin || address >= program.end) continue;
-    Cursor in(program.sub(address, program.end));
-    Span code = in.take(in.uleb());
-    if (in.ok()) return code;
-  }
-  return {};
-}
-
-bool binary(uint8_t code, uint64_t a, uint64_t b, uint64_t* result) {
-  const int64_t x = int64_t(a), y = int64_t(b);
-  switch (Operator(code)) {
-    case Operator::kAnd:
-      *result = a & b;
-      return true;
-    case Operator::kDiv:
-      if (b == 0) return false;
-      *result = y == -1 ? -a : uint64_t(x / y);  // INT64_MIN / -1 would trap
-      return true;
-    case Operator::kMinus:
-      *result = a - b;
-      return true;
-    case Operator::kMod:
-      if (b == 0) return false;
-      *result = a % b;
-      return true;
-    case Operator::kMul:
-      *result = a * b;
-      return true;
-    case Operator::kOr:
-      *result = a | b;
-      return true;
-    case Operator::kShl:
-      *result = b < 64 ? a << b : 0;
-      return true;
-    case Operator::kShr:
-      *result = b < 64 ? a >> b : 0;
-      return true;
-    case Operator::kShra:
-      *result = uint64_t(x >> (b < 64 ? b : 63));
-      return true;
-    case Operator::kXor:
-      *result = a ^ b;
-      return true;
-    case Operator::kEq:
-      *result = x == y;
-      return true;
-    case Operator::kGe:
-      *result = x >= y;
-      return true;
-    case Operator::kGt:
-      *result = x > y;
-      return true;
-    case Operator::kLe:
-      *result = x <= y;
-      return true;
-    case Operator::kLt:
-      *result = x < y;
-      return true;
-    case Operator::kNe:
-      *result = x != y;
-      return true;
-  }
-  return false;
-}
 
 }  // namespace varve::cfi

@@ -98,8 +98,11 @@ int fail(std::string_view sentence) {
 struct Words {
   std::string screen = "summary", function, profile;
 };
-tl::expected<Words, std::string> understand(const std::vector<std::string>& words) {
+tl::expected<Words, std::string> understand(std::vector<std::string> words) {
   Words result;
+  // Either order will do.
+  if (words.size() == 2 && tui::find_screen(words[0]) == nullptr && tui::find_screen(words[1]) != nullptr)
+    std::swap(words[0], words[1]);
   size_t at = 0;
   if (!words.empty() && tui::find_screen(words[0]) != nullptr) {
     result.screen = words[at++];
@@ -129,19 +132,23 @@ bool takes_value(const OptionTable& table, const std::string& word) {
   return option != table.options.end() && !option->argument.empty();
 }
 
-/// As the report would print it: the same words, but for those that only a screen has.
+/// As report or annotate would print it: the same words, but for those that only a screen has.
 int print_report(const OptionTable& table, std::span<const std::string> arguments) {
   std::vector<std::string> words;
   bool first = true;  // of those that are no option
+  bool annotate = false;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::string& word = arguments[i];
     if (word == "--no-mouse") continue;
     const bool option = word.starts_with('-');
-    words.push_back(option || !first ? word : view_of(word));
+    if (!option && first && word == "annotate")
+      annotate = true;
+    else
+      words.push_back(option || !first ? word : view_of(word));
     first = first && option;
     if (takes_value(table, word) && i + 1 < arguments.size()) words.push_back(arguments[++i]);
   }
-  return kReportCommand.run(words);
+  return (annotate ? kAnnotateCommand : kReportCommand).run(words);
 }
 
 bool has_terminal() {
@@ -175,7 +182,8 @@ std::optional<tui::Canvas> screen_of(const ViewCommand& command, const Words& wo
 
 int run_scripted(ViewCommand& command, const Words& words) {
   view::Request& request = command.session.options.request;
-  if (const auto quick = load_views(words.profile); quick && fit_request(*quick, words.profile, request))
+  if (const auto quick = load_views(words.profile, command.session.options.symbols);
+      quick && fit_request(*quick, words.profile, request))
     if (const auto canvas = screen_of(command, words, *quick)) return save_screen(*canvas, command);
   const auto open = open_profile(words.profile, command.session.options);
   if (!open) return fail(open.error());

@@ -58,7 +58,8 @@ tl::expected<OpenProfile, std::string> load_profile(const std::string& word,
   return load_with(word, {.progress = progress});
 }
 
-std::optional<OpenProfile> load_views(const std::string& word) {
+std::optional<OpenProfile> load_views(const std::string& word, const symbol::ResolveOptions& names) {
+  if (names != symbol::ResolveOptions()) return std::nullopt;
   auto open = load_with(word, {.samples = false});
   if (!open) return std::nullopt;
   open->views = read_stored_views(open->profile);

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <initializer_list>
 #include <tuple>
 
 #include "common/bytes.h"
@@ -45,6 +47,13 @@ constexpr Stored kStored[] = {
     {"top-down", true, view::kFlameScreenShare},
 };
 
+view::Request request_of(const Stored& stored) {
+  view::Request request;
+  request.fold_recursion = stored.fold_recursion;
+  request.min_share = stored.min_share;
+  return request;
+}
+
 std::string path_of(const load::Profile& profile, const char* name) {
   return fmt::format("{}/{}", profile.directory, name);
 }
@@ -64,7 +73,24 @@ uint64_t made_from(const load::Profile& profile) {
     const std::vector<uint8_t> bytes = read_all(path_of(profile, name));
     hash = XXH64(bytes.data(), bytes.size(), hash);
   }
+  // A process that outlives its recorder writes its end, and marks, later.
+  const auto add = [&hash](std::initializer_list<uint64_t> numbers) {
+    hash = XXH64(std::data(numbers), numbers.size() * sizeof(uint64_t), hash);
+  };
+  for (const load::Process& process : profile.processes)
+    add({process.end_time.count, process.end_cpu.count, process.counter(format::Counter::kTicksPaused)});
+  for (const load::Thread& thread : profile.threads) {
+    add({thread.end_time.count, thread.end_cpu.count, thread.last_cpu.count, thread.ticks});
+    hash = XXH64(thread.name.data(), thread.name.size(), hash);
+  }
+  for (const load::Mark& mark : profile.marks) add({mark.time.count, mark.name.size()});
   return XXH64(VARVE_VERSION, sizeof VARVE_VERSION, hash);
+}
+
+std::vector<std::string> stored_keys() {
+  std::vector<std::string> keys;
+  for (const Stored& each : kStored) keys.push_back(view::stored_key(each.kind, request_of(each)));
+  return keys;
 }
 
 /// The next chunk: its type and rows.
@@ -87,6 +113,7 @@ void parse(view::StoredViews& stored, uint64_t wanted) {
   for (std::tie(type, rows) = take_chunk(file); type == kViewChunk; std::tie(type, rows) = take_chunk(file)) {
     ByteView content(rows);
     std::string key(content.read_text());
+    if (!std::ranges::count(stored_keys(), key)) throw ParseError("has a view that is not stored");
     stored.views.emplace(std::move(key), view::decode_view(content.rest()));
   }
   if (type != kEndChunk) throw ParseError("has no end");
@@ -107,11 +134,9 @@ tl::expected<void, std::string> store_views(const load::Profile& profile,
   const uint64_t from = made_from(profile);
   file.write_chunk(kFromChunk, {reinterpret_cast<const uint8_t*>(&from), sizeof from});
   const view::Source source{profile, symbols};
-  view::Request request;
-  const view::Prepared prepared = view::prepare(source, request);
+  const view::Prepared prepared = view::prepare(source, {});
   for (const Stored& each : kStored) {
-    request.fold_recursion = each.fold_recursion;
-    request.min_share = each.min_share;
+    const view::Request request = request_of(each);
     const view::Made made = view::make(*view::find_kind(each.kind), source, request, prepared);
     if (!made) continue;
     const std::string key = view::stored_key(each.kind, request);

@@ -36,10 +36,10 @@ std::string percent_words(std::string_view what, uint64_t done, uint64_t total) 
 Loading begin_loading(const ViewSession& session, bool quickly) {
   symbol::ResolveOptions quick = session.options.symbols;
   quick.lines = quick.debuginfod = false;
-  return Loading([word = session.profile, quick,
+  return Loading([word = session.profile, options = session.options.symbols, quick,
                   quickly](const Loading::Tell& tell) -> tl::expected<Opened, std::string> {
     if (quickly)
-      if (auto views = load_views(word)) return std::make_shared<OpenProfile>(std::move(*views));
+      if (auto views = load_views(word, options)) return std::make_shared<OpenProfile>(std::move(*views));
     tell("Reading samples");
     auto open = load_profile(word, [&tell](uint64_t done, uint64_t total) {
       tell(percent_words("Reading samples", done, total));

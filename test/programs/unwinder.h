@@ -11,4 +11,6 @@
 #include "agent/signal/stack_memory.cc"
 #include "agent/signal/unwind.cc"
 #include "common/cfi.cc"
+#include "common/cfi_cursor.cc"
+#include "common/cfi_expression.cc"
 #include "test/programs/walk_setup.h"

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -151,6 +152,17 @@ class FrameImage {
   Bytes frames_;
   uint64_t next_code_ = 0;
   alignas(4096) uint8_t memory_[32768];
+};
+
+/// A copy of exactly these bytes, at a made-up address, as an .eh_frame.
+struct Section {
+  explicit Section(const Bytes& bytes, uint64_t address = 0x10000)
+      : memory(new uint8_t[bytes.size()]), span{address, address + bytes.size(), 0} {
+    std::copy(bytes.begin(), bytes.end(), memory.get());
+    span.to_host = reinterpret_cast<uint64_t>(memory.get()) - address;
+  }
+  std::unique_ptr<uint8_t[]> memory;
+  cfi::Span span;
 };
 
 }  // namespace varve::test

@@ -9,86 +9,13 @@
 #include <stdexcept>
 
 #include "common/varint.h"
+#include "test/unit/built_bytes.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 namespace varve::test {
 namespace {
-
-using Bytes = std::vector<uint8_t>;
-
-template <typename T>
-void append(Bytes& out, const T& object) {
-  auto* begin = reinterpret_cast<const uint8_t*>(&object);
-  out.insert(out.end(), begin, begin + sizeof object);
-}
-
-void append_text(Bytes& out, const std::string& text) {
-  out.insert(out.end(), text.begin(), text.end());
-  out.push_back(0);
-}
-
-/// Appends a record; its size is set here.
-void append_record(Bytes& out, format::RecordKind kind, uint8_t flags, Bytes record) {
-  format::RecordHeader header{uint16_t(record.size()), uint8_t(kind), flags};
-  std::memcpy(record.data(), &header, sizeof header);
-  out.insert(out.end(), record.begin(), record.end());
-}
-
-template <typename T>
-Bytes record_of(const T& object) {
-  Bytes record;
-  append(record, object);
-  return record;
-}
-
-void append_varint(Bytes& out, uint64_t value) {
-  uint8_t text[10];
-  out.insert(out.end(), text, put_varint(text, value));
-}
-
-Bytes begin_file(format::FileKind kind, const BuiltProcess& process) {
-  format::FileHeader header{};
-  std::memcpy(header.magic, format::kMagic, sizeof header.magic);
-  header.major = format::kMajor;
-  header.minor = format::kMinor;
-  header.byte_order = format::kByteOrder;
-  header.kind = uint16_t(kind);
-  header.pid = process.pid;
-  header.ppid = process.ppid;
-  header.image = process.image;
-  header.start_monotonic_ns = process.start_time_ns;
-  header.start_realtime_ns = 1'700'000'000'000'000'000 + process.start_time_ns;
-  header.checksum = format::header_checksum(header);
-  Bytes file;
-  append(file, header);
-  file.resize(format::kPageSize);
-  return file;
-}
-
-uint32_t round_to_page(size_t bytes) {
-  return uint32_t((bytes + format::kPageSize - 1) / format::kPageSize * format::kPageSize);
-}
-
-void append_chunk(Bytes& file, format::ChunkHeader header, format::ChunkType type, const Bytes& records,
-                  bool seal) {
-  header.type = uint32_t(type);
-  header.version = 1;
-  header.used = uint32_t(records.size());
-  header.capacity = round_to_page(sizeof header + records.size());
-  size_t offset = file.size();
-  append(file, header);
-  file.insert(file.end(), records.begin(), records.end());
-  file.resize(offset + header.capacity);
-  if (seal) seal_chunk(file, offset);
-}
-
-format::ChunkHeader threadless() {
-  format::ChunkHeader header{};
-  header.thread = format::kNoThread;
-  return header;
-}
 
 Bytes process_records(const BuiltProcess& process) {
   auto body = process.record;
@@ -216,114 +143,6 @@ void seal_chunk(Bytes& file, size_t chunk_offset) {
   header.flags |= format::kChunkSealed;
   header.checksum = XXH64(file.data() + chunk_offset + sizeof header, header.used, 0);
   std::memcpy(file.data() + chunk_offset, &header, sizeof header);
-}
-
-ObserverBuilder::Chunk& ObserverBuilder::chunk(uint64_t time_ns) {
-  if (fresh_) {
-    chunks_.push_back({time_ns, {}});
-    switch_time_ns_ = time_ns;  // what a chunk's first switch is relative to
-  }
-  fresh_ = false;
-  return chunks_.back();
-}
-
-void ObserverBuilder::close_switches() {
-  if (switches_.empty()) return;
-  append_record(chunks_.back().records, format::RecordKind::kSwitches, 0, switches_);
-  switches_.clear();
-}
-
-void ObserverBuilder::next_chunk() {
-  close_switches();
-  fresh_ = true;
-}
-
-void ObserverBuilder::track(uint32_t track, int32_t pid, int32_t tid, uint64_t time_ns, std::string name,
-                            bool start_seen, int32_t ppid) {
-  close_switches();
-  format::TrackRecord record{};
-  record.track = track;
-  record.pid = pid;
-  record.tid = tid;
-  record.ppid = ppid;
-  record.time_ns = time_ns;
-  name.copy(record.name, sizeof record.name - 1);
-  append_record(chunk(time_ns).records, format::RecordKind::kTrack, start_seen ? format::kTrackStartSeen : 0,
-                record_of(record));
-}
-
-void ObserverBuilder::track_end(uint32_t track, uint64_t time_ns, uint32_t voluntary, uint32_t involuntary) {
-  close_switches();
-  format::TrackEndRecord record{};
-  record.track = track;
-  record.time_ns = time_ns;
-  record.voluntary_switches = voluntary;
-  record.involuntary_switches = involuntary;
-  append_record(chunk(time_ns).records, format::RecordKind::kTrackEnd, 0, record_of(record));
-}
-
-void ObserverBuilder::switched(uint64_t time_ns, uint32_t track, format::SwitchKind kind,
-                               uint64_t processor) {
-  chunk(time_ns);
-  if (switches_.empty()) switches_.resize(sizeof(format::RecordHeader));
-  append_varint(switches_, time_ns - switch_time_ns_);
-  append_varint(switches_, uint64_t(track) << 2 | uint64_t(kind));
-  if (kind == format::SwitchKind::kIn) append_varint(switches_, processor);
-  switch_time_ns_ = time_ns;
-  if (switches_.size() > 60'000) close_switches();  // a record has less than 64 KB
-}
-
-void ObserverBuilder::sweep(uint64_t begin_ns, uint64_t length_ns, const std::vector<Swept>& threads) {
-  Chunk& open = chunk(begin_ns);
-  Bytes record(sizeof(format::RecordHeader));
-  append_varint(record, begin_ns - open.first_time_ns);
-  append_varint(record, length_ns);
-  for (const Swept& each : threads)
-    for (uint64_t value : {each.track, each.run_ns, each.ready_ns, each.quanta, each.processor})
-      append_varint(record, value);
-  append_record(open.records, format::RecordKind::kSweep, 0, record);
-}
-
-void ObserverBuilder::wait(uint32_t track, uint64_t time_ns, WaitKind kind) {
-  close_switches();
-  format::WaitRecord record{};
-  record.track = track;
-  record.time_ns = time_ns;
-  append_record(chunk(time_ns).records, format::RecordKind::kWait, uint8_t(kind), record_of(record));
-}
-
-void ObserverBuilder::lost(uint64_t time_ns, uint64_t count) {
-  close_switches();
-  format::SwitchesLostRecord record{};
-  record.time_ns = time_ns;
-  record.count = count;
-  append_record(chunk(time_ns).records, format::RecordKind::kSwitchesLost, 0, record_of(record));
-}
-
-void ObserverBuilder::raw(std::vector<uint8_t> bytes) {
-  close_switches();
-  Bytes& records = chunk(start_time_ns).records;
-  records.insert(records.end(), bytes.begin(), bytes.end());
-}
-
-std::vector<uint8_t> ObserverBuilder::file() const {
-  BuiltProcess recorder;
-  recorder.pid = 1;
-  recorder.start_time_ns = start_time_ns;
-  Bytes file = begin_file(format::FileKind::kObserver, recorder);
-  format::FileHeader header;
-  std::memcpy(&header, file.data(), sizeof header);
-  std::ranges::copy(session_id, header.session_id);
-  header.checksum = format::header_checksum(header);
-  std::memcpy(file.data(), &header, sizeof header);
-  ObserverBuilder all = *this;
-  all.close_switches();
-  for (const Chunk& each : all.chunks_) {
-    format::ChunkHeader chunk_header = threadless();
-    chunk_header.first_time_ns = each.first_time_ns;
-    append_chunk(file, chunk_header, format::ChunkType::kRunStates, each.records, seal);
-  }
-  return file;
 }
 
 size_t ProfileBuilder::add_process(int32_t pid, std::string exe, uint32_t image) {

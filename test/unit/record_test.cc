@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "common/session_keys.h"
+#include "test/unit/scratch.h"
 #include "viewer/load/load.h"
 #include "viewer/record/child_task.h"
 #include "viewer/record/closing_line.h"
@@ -30,28 +31,9 @@
 
 using namespace varve;
 using namespace varve::record;
+using varve::test::Scratch;
 
 namespace {
-
-/// A directory that goes away with the test.
-struct Scratch {
-  std::string path;
-  int descriptor = -1;
-
-  Scratch() {
-    char name[] = "/tmp/varve-unit.XXXXXX";
-    path = mkdtemp(name);
-    descriptor = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  }
-  ~Scratch() {
-    close(descriptor);
-    std::filesystem::remove_all(path);
-  }
-  void write(const std::string& name, const std::string& text) const {
-    std::filesystem::create_directories(std::filesystem::path(path + "/" + name).parent_path());
-    std::ofstream(path + "/" + name) << text;
-  }
-};
 
 void expect_text(const std::string& actual, const std::string& expected) {
   cr_expect(actual == expected, "'%s' is not '%s'", actual.c_str(), expected.c_str());

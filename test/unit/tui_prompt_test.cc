@@ -154,8 +154,10 @@ Test(tui_prompt, history_and_completion) {
   cr_expect(driver.filter() == "--target 4");
   driver.press(":<Up>");
   cr_expect(driver.line(-1) == ":--target 4");
-  driver.press("<Esc>:mod<Tab>");
-  cr_expect(driver.line(-1) == ":modules");
+  driver.press("<Esc>:ta<Tab>");
+  cr_expect(driver.line(-1) == ":target", "an option without its dashes");
+  driver.press("<Esc>:conc<Tab>");
+  cr_expect(driver.line(-1) == ":concurrency");
   driver.press("<Backspace><C-u>");
   driver.press("<Backspace>");
   cr_expect(!driver.line(-1).starts_with(":"), "Backspace in an empty prompt closes it");

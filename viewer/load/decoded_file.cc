@@ -141,8 +141,15 @@ void check_sites(const DecodedSamples& rows, const Profile& profile) {
 
 void check_paths(const DecodedSamples& rows) {
   require(!rows.paths.empty() && rows.paths[0] == Path{});
-  for (size_t i = 1; i < rows.paths.size(); ++i)
+  // No agent writes deeper stacks; what walks up and down a tree takes as long as it is deep. One more for
+  // why a stack ended.
+  constexpr uint16_t kDeepest = format::kMaxStackDepth + 1;
+  std::vector<uint16_t> depth(rows.paths.size());
+  for (size_t i = 1; i < rows.paths.size(); ++i) {
     require(rows.paths[i].parent.index() < i && rows.paths[i].site.index() < rows.sites.size());
+    depth[i] = uint16_t(depth[rows.paths[i].parent.index()] + 1);
+    require(depth[i] <= kDeepest);
+  }
   for (const PathId leaf : rows.leaf) require(leaf.index() < rows.paths.size());
 }
 

@@ -20,6 +20,8 @@ struct ResolveOptions {
   bool lines =
       true;  // false: names by symbol tables alone, which debug information of any size does not slow
   unsigned threads = 0;  // 0: as many as processors, at most 8
+
+  bool operator==(const ResolveOptions&) const = default;
 };
 
 struct ResolveProgress {

@@ -82,7 +82,7 @@ void AnnotateScreen::show_part(Side side, size_t part) {
 void AnnotateScreen::refresh() {
   if (!outdated()) return;
   if (path_.empty()) path_.push_back(workspace_.hottest_function());
-  if (path_.back().empty()) return;
+  if (path_.back().empty()) return path_.clear();
   made_ = workspace_.make_of("annotate", path_.back());
   find_tables();
   side_ = halves_[kSource].tables.empty() ? kCode : kSource;
@@ -318,9 +318,13 @@ Detail AnnotateScreen::detail() const {
   if (!made_) return {};
   Detail detail{path_.back(), ""};
   const auto row = halves_[side_].widget.selected();
-  if (const view::Table* table = table_of(side_); row && table != nullptr)
+  if (const view::Table* table = table_of(side_); row && table != nullptr) {
+    const std::string text = cell_of(*table, *row, side_ == kSource ? "Source" : "Instruction");
+    if (const size_t begin = text.find_first_not_of(" \t"); begin != std::string::npos)
+      detail.name = text.substr(begin);
     if (const double share = share_of(*table, *row); share > 0)
       detail.more = fmt::format("{:.1f}% of it here", 100 * share);
+  }
   if (side_ == kCode) detail.more += "  samples can be late by an instruction";
   return detail;
 }

@@ -72,7 +72,7 @@ class App {
   void clear();
   void keep(const std::string& text, const analyze::Pattern& pattern);
   void invert();
-  void open_callers();
+  void open_row();
   void open_digit(Key digit);
   void next_units();
   void switch_mouse();

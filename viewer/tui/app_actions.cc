@@ -78,8 +78,17 @@ void App::invert() {
     message_ = "Only trees can be inverted.";
 }
 
-void App::open_callers() {
-  if (!screen().subject().function.empty()) go_named("callers");
+/// What a row is about, in more detail: its callers, or the functions of its thread or module.
+void App::open_row() {
+  const Subject subject = screen().subject();
+  if (!subject.function.empty()) {
+    go_named("callers");
+  } else if (!subject.thread.empty() || !subject.module.empty()) {
+    only(subject.thread.empty() ? Action::kOnlyModule : Action::kOnlyThread);
+    go_named("hotspots");
+  } else {
+    message_ = "There is nothing more about this row.";
+  }
 }
 
 void App::annotate() {
@@ -127,7 +136,7 @@ std::span<const App::Deed> App::deeds() {
       {Action::kView, [](App& app, Key key) { app.open_digit(key); }},
       {Action::kNextView, [](App& app, Key) { app.go_to_tab(1); }},
       {Action::kPreviousView, [](App& app, Key) { app.go_to_tab(-1); }},
-      {Action::kOpen, [](App& app, Key) { app.open_callers(); }},
+      {Action::kOpen, [](App& app, Key) { app.open_row(); }},
       {Action::kAnnotate, [](App& app, Key) { app.annotate(); }},
       {Action::kOnlyThread, [](App& app, Key) { app.only(Action::kOnlyThread); }},
       {Action::kOnlyModule, [](App& app, Key) { app.only(Action::kOnlyModule); }},
@@ -152,7 +161,7 @@ std::span<const App::Deed> App::deeds() {
 Outcome App::act(Action action, Key key) {
   const bool helping = screen_name() == "help";
   if (screen().act(action)) return Outcome::kGoOn;
-  if (helping && action != Action::kQuit) return back();
+  if (helping && action != Action::kQuit && !history_.empty()) return back();
   const auto deed = std::ranges::find(deeds(), action, &Deed::action);
   if (deed != deeds().end())
     deed->run(*this, key);

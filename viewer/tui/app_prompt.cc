@@ -80,6 +80,7 @@ void App::draw_prompt(Pane pane) {
 
 std::vector<std::string> App::completions() const {
   std::vector<std::string> words = options_.option_names;
+  for (const std::string& name : options_.option_names) words.push_back(name.substr(2));
   for (const Binding& binding : bindings()) words.emplace_back(binding.command);
   for (const ScreenKind& kind : tui::screens()) words.emplace_back(kind.name);
   words.emplace_back("write");
@@ -143,9 +144,15 @@ Outcome App::run_command(const std::string& line) {
       message_ = "write needs a file name";
     return Outcome::kGoOn;
   }
+  if (words[0] == "q") words[0] = "quit";  // as in vim and less
   if (words.size() == 1 && words[0] != "help")
     if (const Binding* binding = find_binding(words[0])) return act(binding->action, 0);
   if (find_screen(words[0]) != nullptr && words.size() <= 2) {
+    if (words.size() == 2)
+      if (const auto made = workspace_.make_of(words[0], words[1]); !made && !workspace_.wants_samples()) {
+        message_ = made.error();
+        return Outcome::kGoOn;
+      }
     go_named(words[0]);
     if (words.size() == 2 && !screen().show({words[1], "", "", ""}))
       message_ = fmt::format("{} takes no argument", words[0]);
@@ -162,9 +169,11 @@ void App::print_to(const std::string& path) {
     message_ = path.empty() ? "" : "This screen has nothing to write.";
     return;
   }
-  const auto written = write_new(path, path.ends_with(".csv")    ? render::csv(*view)
-                                       : path.ends_with(".json") ? render::json(*view)
-                                                                 : render::text(*view, {}));
+  view::View printed = screen().printed();
+  if (!kept_[open_].empty()) printed.notes.push_back("Only rows with " + kept_[open_] + ".");
+  const auto written = write_new(path, path.ends_with(".csv")    ? render::csv(printed)
+                                       : path.ends_with(".json") ? render::json(printed)
+                                                                 : render::text(printed, {}));
   message_ = written ? fmt::format("Wrote {}.", path) : written.error();
 }
 

@@ -38,7 +38,9 @@ void FlameScreen::refresh() {
   nodes_.assign(1, {});
   selected_ = zoom_ = 0;
   first_level_ = 0;
-  if (!made_) return;
+  if (first_table() == nullptr) return;
+  // All that is shown, so that shares are those of other screens; what is too small for a cell stays blank.
+  nodes_[0].time = made_->ledger.shown.count;
   const view::Table& table = made_->tables.front();
   std::vector<uint32_t> above = {0};
   std::vector<uint32_t> last_child = {0};
@@ -52,7 +54,6 @@ void FlameScreen::refresh() {
     Node added{i, parent, uint32_t(depth), 0, number_of(table, i, "total_ns"), 0, 0, node + 1};
     added.begin = before == 0 ? nodes_[parent].begin : nodes_[before].begin + nodes_[before].time;
     nodes_.push_back(added);
-    if (parent == 0) nodes_[0].time += added.time;
     (before == 0 ? nodes_[parent].first_child : nodes_[before].next) = node;
     last_child.back() = node;
     above.push_back(node);

@@ -52,6 +52,11 @@ Subject subject_of(const view::Table& table, uint32_t row) {
   Subject subject;
   if (is_sum(table.rows[row])) return subject;
   if (table.rows[row].kind == view::RowKind::kOrdinary) subject.function = cell_of(table, row, "function");
+  // "f (x12)" is f, folded.
+  if (const size_t at = subject.function.rfind(" (x");
+      at != std::string::npos && subject.function.ends_with(')') &&
+      subject.function.find_first_not_of("0123456789", at + 3) + 1 == subject.function.size())
+    subject.function.resize(at);
   constexpr std::string_view kInlined = " (inlined)";
   if (const size_t at = subject.function.rfind(kInlined); at != std::string::npos)
     subject.function.resize(at);

@@ -47,8 +47,10 @@ class Screen {
   virtual bool search(const analyze::Pattern&, Direction, bool /*again*/) { return false; }
   /// Shows only rows with a match; one that is not given shows all again. False: this screen cannot.
   virtual bool keep(const analyze::Pattern&) { return false; }
-  /// What `P` writes; null: nothing yet.
+  /// The view that it shows; null: nothing yet.
   virtual const view::View* shown() const { return nullptr; }
+  /// What `P` writes: the view, with the rows that are there to be seen, in their order. Points into shown().
+  virtual view::View printed() const { return *shown(); }
   /// About another function, where the screen is about one. False: it is not, or there is no such function.
   virtual bool show(const Subject&) { return false; }
   /// Words for the key bar that only this screen has: "Enter callers".

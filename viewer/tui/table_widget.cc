@@ -85,7 +85,7 @@ void TableWidget::find_columns(const render::TimeScale& scale) {
   // Numbers stand left of names, also one that only scripts see else.
   const auto names =
       std::ranges::find_if(columns_, [&](size_t j) { return render::stands_left(table_->columns[j].unit); });
-  if (!columns_.empty() && table_->columns[columns_.back()].title.empty()) {
+  if (names != columns_.end() && table_->columns[columns_.back()].title.empty()) {
     std::rotate(needs_.begin() + (names - columns_.begin()), needs_.end() - 1, needs_.end());
     std::rotate(names, columns_.end() - 1, columns_.end());
   }
@@ -195,7 +195,7 @@ void TableWidget::draw_heading(Pane& pane) const {
     const size_t blanks = left || title.size() >= place.width ? 0 : place.width - title.size();
     const bool sorted = sorted_ == place.column;
     pane.put_name(0, place.at + blanks, title, place.width,
-                  {.bold = sorted, .underline = true, .reverse = false});
+                  {.bold = sorted, .underline = !sorted, .reverse = sorted});
   }
 }
 

@@ -125,7 +125,7 @@ void Terminal::start(bool color) {
     use_default_colors();
     colors_ = COLORS;
   }
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
     struct sigaction action {};
     action.sa_handler = on_signal;  // without SA_RESTART: a wait for a key ends
     sigaction(number, &action, nullptr);

@@ -51,8 +51,9 @@ void TimelineScreen::refresh(size_t slices) {
   begin_ = end_ = 0;
   if (!made_) return;
   for (const view::Fact& fact : made_->facts) {
-    if (fact.id == "begin_ns") begin_ = std::get<uint64_t>(fact.value);
-    if (fact.id == "end_ns") end_ = std::get<uint64_t>(fact.value);
+    const auto* ns = std::get_if<uint64_t>(&fact.value);
+    if (ns != nullptr && fact.id == "begin_ns") begin_ = *ns;
+    if (ns != nullptr && fact.id == "end_ns") end_ = *ns;
   }
   if (made_->tables.empty() || made_->tables.front().id != "threads") return;
   const view::Table& table = made_->tables.front();

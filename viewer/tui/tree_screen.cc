@@ -12,7 +12,7 @@ namespace varve::tui {
 namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
-constexpr size_t kMostLevels = 12;  // of branches that are drawn; deeper ones are a number
+constexpr size_t kMostLevels = 8;  // of branches that are drawn; deeper ones are a number
 
 bool in_tree(const view::Row& row) {
   return row.kind != view::RowKind::kRest && row.kind != view::RowKind::kFilteredOut;

@@ -20,6 +20,20 @@ Subject TableScreen::subject() const {
   return row ? subject_of(*widget_.table(), *row) : Subject{};
 }
 
+view::View TableScreen::printed() const {
+  view::View view = *shown();
+  if (first_table() == nullptr || shown() != &*made_) return view;
+  view::Table& table = view.tables.front();
+  table.rows.clear();
+  table.cells.clear();
+  for (const uint32_t row : widget_.rows()) {
+    table.begin(first_table()->rows[row]);
+    const auto cells = first_table()->row(row);
+    table.cells.insert(table.cells.end(), cells.begin(), cells.end());
+  }
+  return view;
+}
+
 Detail TableScreen::detail() const {
   const auto row = widget_.selected();
   return row ? detail_of(*widget_.table(), *row) : Detail{};

@@ -43,6 +43,7 @@ class TableScreen : public ViewScreen {
   bool click(Point at) override { return widget_.click(at); }
   Subject subject() const override;
   Detail detail() const override;
+  view::View printed() const override;
 
  protected:
   TableScreen(Workspace& workspace, std::string kind) : ViewScreen(workspace), kind_(std::move(kind)) {}

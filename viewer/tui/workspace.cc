@@ -81,10 +81,21 @@ std::string Workspace::crumbs() const {
 view::Made Workspace::make(std::string_view kind, const std::function<void(view::Request&)>& tune) {
   view::Request wanted = request();
   if (tune) tune(wanted);
-  if (stored_ != nullptr)
-    if (const auto at = stored_->views.find(view::stored_key(kind, wanted)); at != stored_->views.end())
-      return at->second;
+  if (auto stored = stored_view(view::stored_key(kind, wanted))) {
+    // Commands to type next name the profile as it was typed now.
+    if (!wanted.profile_words.empty())
+      for (std::string& command : stored->next) command += " " + wanted.profile_words;
+    return std::move(*stored);
+  }
   return make_now(kind, wanted);
+}
+
+/// Nothing where there is none, or where views of such a request are not stored.
+std::optional<view::View> Workspace::stored_view(const std::string& key) const {
+  if (stored_ == nullptr || key.empty()) return std::nullopt;
+  const auto at = stored_->views.find(key);
+  if (at == stored_->views.end()) return std::nullopt;
+  return at->second;
 }
 
 view::Made Workspace::make_now(std::string_view kind, const view::Request& wanted) {
@@ -104,7 +115,10 @@ view::Made Workspace::make_of(std::string_view kind, const std::string& function
     wanted.function = function;
     wanted.function_trouble.clear();
     wanted.annotate.whole = true;
-    if (auto pattern = analyze::Pattern::parse(RE2::QuoteMeta(function))) wanted.function_pattern = *pattern;
+    // A name as it stands in a row is one function's; people type expressions, too.
+    auto pattern = analyze::Pattern::parse(function);
+    if (!pattern) pattern = analyze::Pattern::parse(RE2::QuoteMeta(function));
+    if (pattern) wanted.function_pattern = *pattern;
   });
 }
 

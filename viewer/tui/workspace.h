@@ -51,7 +51,7 @@ class Workspace {
   /// A view of it all, by its name in the table of views. `tune` may change the request for this once, but
   /// neither its filter nor its bands.
   view::Made make(std::string_view kind, const std::function<void(view::Request&)>& tune = {});
-  /// A view of one function, by its full name.
+  /// A view of one function, by its name or a regular expression.
   view::Made make_of(std::string_view kind, const std::string& function);
   /// The same of a part of the run, in ns since its start.
   view::Made make_range(std::string_view kind, Nanos from, Nanos to,
@@ -71,6 +71,7 @@ class Workspace {
 
   view::Source source() const { return {*profile_, *symbols_}; }
 
+  std::optional<view::View> stored_view(const std::string& key) const;
   view::Made make_now(std::string_view kind, const view::Request& wanted);
   view::Made without_samples() const;
 

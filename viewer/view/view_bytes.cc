@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "common/bytes.h"
@@ -36,7 +37,10 @@ class Reading {
   static constexpr bool kReads = true;
   explicit Reading(std::span<const uint8_t> input) : bytes(input) {}
   void number(uint64_t& value) { value = bytes.read_varint(); }
-  void real(double& value) { value = bytes.read<double>(); }
+  void real(double& value) {
+    value = bytes.read<double>();
+    if (!std::isfinite(value)) throw ParseError("has a number that is none");
+  }
   void text(std::string_view& value) {
     const auto taken = bytes.take(size_t(bytes.read_varint())).rest();
     value = {reinterpret_cast<const char*>(taken.data()), taken.size()};
@@ -137,7 +141,10 @@ void pass_cell(Pass& pass, Cell& cell, Unit unit) {
   if (auto* real = std::get_if<double>(&cell)) pass.real(*real);
   if (auto* text = std::get_if<std::string_view>(&cell)) pass.text(*text);
   if (auto* bar = std::get_if<Bar>(&cell))
-    for (double& part : bar->parts) pass.real(part);
+    for (double& part : bar->parts) {
+      pass.real(part);
+      require(part >= 0 && part <= 1 + 1e-9);
+    }
 }
 
 template <typename Pass>
@@ -166,7 +173,12 @@ void pass_table(Pass& pass, Table& table) {
   pass_rows(pass, table.columns, [&](Column& column) { pass_column(pass, column); });
   for (const Column& column : table.columns)
     require(column.narrow >= -1 && column.narrow < int(table.columns.size()));
-  pass_rows(pass, table.rows, [&](Row& row) { pass_row(pass, row); });
+  uint32_t deepest = 0;  // that the next row can be; drawing costs as much as rows are deep
+  pass_rows(pass, table.rows, [&](Row& row) {
+    pass_row(pass, row);
+    require(row.depth <= deepest);
+    deepest = row.depth + 1;
+  });
   if constexpr (Pass::kReads) {
     require(table.columns.empty() || table.rows.size() <= pass.bytes.size() / table.columns.size());
     table.cells.resize(table.rows.size() * table.columns.size());
