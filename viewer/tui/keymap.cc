@@ -36,7 +36,7 @@ constexpr Binding kTable[] = {
     {Action::kOpen,
      {key::kEnter},
      "open",
-     "fold or unfold; callers of a row, functions of a thread or module; zoom; follow a call",
+     "fold, unfold; callers; functions of a thread or module; zoom; follow a call",
      kTrees,
      nullptr},
     {Action::kUnfold, {'+', '='}, "unfold", "unfold one level; zoom in", kTrees, nullptr},

@@ -158,7 +158,9 @@ Nanos SwitchRings::look(Nanos now) {
   });
   tracks_.settle(limit);
   Nanos used = clock_now(CLOCK_THREAD_CPUTIME_ID);
-  tracks_.look_at_blocked(clock_now(CLOCK_MONOTONIC), Allowance(budget_.room(kShortest, used - used_)));
+  // Where nothing happens the next pass is far away, and so much more may be spent on who waits.
+  tracks_.look_at_blocked(clock_now(CLOCK_MONOTONIC),
+                          Allowance(budget_.room(quiet ? kLongest : kShortest, used - used_)));
   used = clock_now(CLOCK_THREAD_CPUTIME_ID);
   budget_.charge(now, used - used_);
   used_ = used;
