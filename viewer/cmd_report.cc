@@ -12,10 +12,6 @@
 namespace varve {
 namespace {
 
-/// What a text shows unless told otherwise: enough for any real question, and never a hundred thousand rows.
-constexpr uint64_t kTextLimit = 50;
-constexpr double kTextTreeShare = 0.005;
-
 struct ReportCommand {
   std::vector<std::string> words;  // VIEW, FUNCTION, PROFILE
   ReportOptions options;
@@ -92,14 +88,31 @@ tl::expected<Words, std::string> understand(const std::vector<std::string>& word
 }
 
 void set_limits(const view::Kind& kind, bool text, ReportOptions& options) {
-  options.request.limit = options.limit.value_or(text && !kind.tree ? kTextLimit : 0);
+  options.request.limit = options.limit.value_or(text && !kind.tree ? view::kTextLimit : 0);
   options.request.fold_recursion = text;
-  options.request.min_share = options.min_share.value_or(text && kind.tree ? kTextTreeShare : 0);
+  options.request.min_share = options.min_share.value_or(text && kind.tree ? view::kTextTreeShare : 0);
 }
 
 int fail(std::string_view sentence) {
   complain("report", sentence);
   return kExitFailed;
+}
+
+int print(const view::View& view, const ViewOutput& output) {
+  const auto written = print_view(view, output);
+  return written ? kExitOk : fail(written.error());
+}
+
+/// Prints the view as it was made after the run, in large profiles; nothing where there is none. Not the
+/// summary: it tells the size of the profile, which stored views are a part of.
+std::optional<int> print_stored(const Words& words, const ReportCommand& command) {
+  view::Request request = command.options.request;
+  if (words.kind == view::find_kind("summary")) return std::nullopt;
+  const auto open = load_views(words.profile, command.options.symbols);
+  if (!open || !fit_request(*open, words.profile, request)) return std::nullopt;
+  const auto view = open->views->find(words.kind->name, request);
+  if (!view) return std::nullopt;
+  return print(*view, command.output);
 }
 
 int run_report(std::span<const std::string> arguments) {
@@ -112,16 +125,15 @@ int run_report(std::span<const std::string> arguments) {
     complain("report", words.error());
     return kExitUsage;
   }
-  const auto open = open_profile(words->profile, options);
-  if (!open) return fail(open.error());
-
   set_limits(*words->kind, command.output.text(), options);
   if (const size_t width = text_width(command.output)) options.request.slices = view::slices_for(width);
+  if (const auto code = print_stored(*words, command)) return *code;
+  const auto open = open_profile(words->profile, options);
+  if (!open) return fail(open.error());
   auto view = view::make(*words->kind, {open->profile, open->names.table}, options.request);
   if (!view) return fail(view.error());
   if (!open->names.trouble.empty()) view->notes.push_back(open->names.trouble);
-  const auto written = print_view(*view, command.output);
-  return written ? kExitOk : fail(written.error());
+  return print(*view, command.output);
 }
 
 }  // namespace

@@ -37,14 +37,13 @@ class Progress {
 
 namespace {
 
-tl::expected<OpenProfile, std::string> load_with(const std::string& word, const load::LoadOptions& options) {
+tl::expected<std::string, std::string> path_of(const std::string& word) {
+  return word.empty() ? load::find_newest_profile(".") : word;
+}
+
+tl::expected<OpenProfile, std::string> load_with(const std::string& path, const load::LoadOptions& options) {
   OpenProfile open;
-  open.path = word;
-  if (word.empty()) {
-    auto newest = load::find_newest_profile(".");
-    if (!newest) return tl::unexpected(newest.error());
-    open.path = std::move(*newest);
-  }
+  open.path = path;
   auto profile = load::load(open.path, options);
   if (!profile) return tl::unexpected(profile.error());
   open.profile = std::move(*profile);
@@ -55,12 +54,16 @@ tl::expected<OpenProfile, std::string> load_with(const std::string& word, const 
 
 tl::expected<OpenProfile, std::string> load_profile(const std::string& word,
                                                     const load::LoadProgress& progress) {
-  return load_with(word, {.progress = progress});
+  const auto path = path_of(word);
+  if (!path) return tl::unexpected(path.error());
+  return load_with(*path, {.progress = progress});
 }
 
 std::optional<OpenProfile> load_views(const std::string& word, const symbol::ResolveOptions& names) {
   if (names != symbol::ResolveOptions()) return std::nullopt;
-  auto open = load_with(word, {.samples = false});
+  const auto path = path_of(word);
+  if (!path || !has_stored_views(*path)) return std::nullopt;
+  auto open = load_with(*path, {.samples = false});
   if (!open) return std::nullopt;
   open->views = read_stored_views(open->profile);
   if (!open->views) return std::nullopt;

@@ -30,8 +30,10 @@ struct Stored {
   const char* kind;
   bool fold_recursion = false;
   double min_share = 0;
+  uint64_t limit = 0;
 };
-/// What screens ask for when they open; a view that is not here is made when it is asked for.
+/// What screens ask for when they open, and what reports print as text; a view that is not here is made when
+/// it is asked for.
 constexpr Stored kStored[] = {
     {"summary"},
     {"concurrency"},
@@ -45,12 +47,16 @@ constexpr Stored kStored[] = {
     {"top-down", true, view::kTreeScreenShare},
     {"bottom-up", true, view::kTreeScreenShare},
     {"top-down", true, view::kFlameScreenShare},
+    {"hotspots", true, 0, view::kTextLimit},
+    {"top-down", true, view::kTextTreeShare},
+    {"bottom-up", true, view::kTextTreeShare},
 };
 
 view::Request request_of(const Stored& stored) {
   view::Request request;
   request.fold_recursion = stored.fold_recursion;
   request.min_share = stored.min_share;
+  request.limit = stored.limit;
   return request;
 }
 
@@ -147,6 +153,10 @@ tl::expected<void, std::string> store_views(const load::Profile& profile,
   }
   file.write_chunk(kEndChunk, {});
   return file.finish();
+}
+
+bool has_stored_views(const std::string& directory) {
+  return load::open_file(fmt::format("{}/{}", directory, format::kViewsFile)).has_value();
 }
 
 std::optional<view::StoredViews> read_stored_views(const load::Profile& profile) {

@@ -17,6 +17,8 @@ namespace varve {
 /// Makes them and writes profile.directory/views. The error is a sentence.
 tl::expected<void, std::string> store_views(const load::Profile& profile, const symbol::SymbolTable& symbols);
 
+/// Whether the profile in this directory has such a file; whether it is of use read_stored_views() says.
+bool has_stored_views(const std::string& directory);
 /// Those of a profile, which may be without samples. Nothing where there are none, or they are of other files
 /// than these, or damaged.
 std::optional<view::StoredViews> read_stored_views(const load::Profile& profile);

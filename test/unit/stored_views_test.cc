@@ -11,6 +11,7 @@
 #include "test/unit/symbol_tools.h"
 #include "viewer/narrow_options.h"
 #include "viewer/open_profile.h"
+#include "viewer/render/render.h"
 #include "viewer/stored_views.h"
 #include "viewer/symbol/resolver.h"
 #include "viewer/tui/run.h"
@@ -85,6 +86,23 @@ Test(stored_views, their_screens_are_those_that_would_be_made) {
     cr_expect(screen(stored, name, "jj<Right>H") == screen(made, name, "jj<Right>H"), "%s", name);
   }
   cr_expect_not(stored.wants_samples());
+}
+
+Test(stored_views, reports_of_them_are_those_that_would_be_made) {
+  OnDisk disk;
+  const auto quick = load_views(disk.scratch.path());
+  view::Request request;
+  request.limit = view::kTextLimit;
+  request.fold_recursion = true;
+  const auto stored = quick->views->find("hotspots", request);
+  const auto made =
+      view::make(*view::find_kind("hotspots"), {disk.full.profile, disk.full.names.table}, request);
+  cr_assert(stored && made);
+  cr_expect(render::text(*stored, {}) == render::text(*made, {}));
+  cr_expect(render::csv(*stored) == render::csv(*made));
+  cr_expect(render::json(*stored) == render::json(*made));
+  request.inlines = false;
+  cr_expect_not(quick->views->find("hotspots", request).has_value());
 }
 
 Test(stored_views, what_they_cannot_show_is_asked_for_and_comes) {

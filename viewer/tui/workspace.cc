@@ -81,21 +81,9 @@ std::string Workspace::crumbs() const {
 view::Made Workspace::make(std::string_view kind, const std::function<void(view::Request&)>& tune) {
   view::Request wanted = request();
   if (tune) tune(wanted);
-  if (auto stored = stored_view(view::stored_key(kind, wanted))) {
-    // Commands to type next name the profile as it was typed now.
-    if (!wanted.profile_words.empty())
-      for (std::string& command : stored->next) command += " " + wanted.profile_words;
-    return std::move(*stored);
-  }
+  if (stored_ != nullptr)
+    if (auto stored = stored_->find(kind, wanted)) return std::move(*stored);
   return make_now(kind, wanted);
-}
-
-/// Nothing where there is none, or where views of such a request are not stored.
-std::optional<view::View> Workspace::stored_view(const std::string& key) const {
-  if (stored_ == nullptr || key.empty()) return std::nullopt;
-  const auto at = stored_->views.find(key);
-  if (at == stored_->views.end()) return std::nullopt;
-  return at->second;
 }
 
 view::Made Workspace::make_now(std::string_view kind, const view::Request& wanted) {

@@ -71,7 +71,6 @@ class Workspace {
 
   view::Source source() const { return {*profile_, *symbols_}; }
 
-  std::optional<view::View> stored_view(const std::string& key) const;
   view::Made make_now(std::string_view kind, const view::Request& wanted);
   view::Made without_samples() const;
 

@@ -68,6 +68,9 @@ struct Kind {
 
 std::span<const Kind> kinds();
 
+/// What a text shows unless told otherwise: enough for any real question, and never a hundred thousand rows.
+inline constexpr uint64_t kTextLimit = 50;
+inline constexpr double kTextTreeShare = 0.005;
 /// On screens nodes of trees below these shares of the time are added up, in lists of rows and in cells.
 inline constexpr double kTreeScreenShare = 0.0005, kFlameScreenShare = 0.001;
 

@@ -234,6 +234,17 @@ std::string stored_key(std::string_view kind, const Request& request) {
                      int(request.sort));
 }
 
+std::optional<View> StoredViews::find(std::string_view kind, const Request& request) const {
+  const std::string key = stored_key(kind, request);
+  const auto at = key.empty() ? views.end() : views.find(key);
+  if (at == views.end()) return std::nullopt;
+  View view = at->second;
+  // Commands to type next name the profile as it was typed now.
+  if (!request.profile_words.empty())
+    for (std::string& command : view.next) command += " " + request.profile_words;
+  return view;
+}
+
 std::vector<uint8_t> encode_view(const View& view) {
   Writing pass;
   View copy = view;  // its cells still point to the texts of the first

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,6 +18,9 @@ namespace varve::view {
 struct StoredViews {
   std::vector<uint8_t> bytes;
   std::map<std::string, View, std::less<>> views;
+
+  /// The view of such a request; nothing where there is none, or where such ones are not stored.
+  std::optional<View> find(std::string_view kind, const Request& request) const;
 };
 
 /// Everything in a request that a view without a filter depends on; empty where views of such a request are
