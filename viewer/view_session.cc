@@ -153,8 +153,8 @@ class Session {
 
   bool wait_for(const Loading& loading) {
     const auto words = [&] {
-      return tui::WaitingWords{
-          session_.profile.empty() ? "the newest profile here" : session_.profile, {}, loading.words()};
+      return tui::WaitingWords{session_.profile.empty() ? "the newest profile here" : session_.profile,
+                               loading.words()};
     };
     unfinished_ = !tui::wait_on_terminal(*terminal_, look_, words, [&] { return loading.ready(); });
     return !unfinished_;

@@ -10,10 +10,8 @@ namespace varve::tui {
 Canvas draw_waiting(Size size, const Look& look, const WaitingWords& words) {
   Canvas canvas(size, look);
   Pane all = canvas.whole();
-  size_t row = 0;
-  all.put_name(row++, 0, words.title, size.columns, kHeading);
-  for (const std::string& fact : words.facts) all.put_name(row++, 0, fact, size.columns);
-  all.put_name(row + 1, 0, words.progress, size.columns);
+  all.put_name(0, 0, words.title, size.columns, kHeading);
+  all.put_name(2, 0, words.progress, size.columns);
   if (size.rows > 0) all.put(size.rows - 1, 0, "q Quit", kDim);
   return canvas;
 }

@@ -10,8 +10,7 @@
 namespace varve::tui {
 
 struct WaitingWords {
-  std::string title;               // of the profile
-  std::vector<std::string> facts;  // what is known already, a line each
+  std::string title;  // of the profile
   std::string progress;
 };
 
