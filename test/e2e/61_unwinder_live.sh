@@ -31,7 +31,7 @@ compare() {
   # libunwind takes the loader's lock in the handler, so a run may hang: then once more.
   for tries in 1 2 3; do
     rm -f counts
-    ORACLE_OUT=$work/counts LD_PRELOAD=$programs/oracle_preload timeout 30 "$@" >/dev/null 2>err && break
+    ORACLE_OUT=$work/counts ORACLE_PROGRAM=$program LD_PRELOAD=$programs/oracle_preload timeout 30 "$@" >/dev/null 2>err && break
   done
   [ -s counts ] || fail "no counts of $program"
   grep "\"program\": \"$program\"" counts | tr -d '",:{}[]' | awk -v program="$program" '
