@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // flags: -I. -shared -fPIC -fvisibility=hidden -Wl,-z,now -static-libstdc++ -lgcc_s -lunwind -lunwind-x86_64
 // A preloaded library that compares our unwinder with libunwind on live programs: ITIMER_PROF ticks, both
-// walks in the handler, counts written to the file that ORACLE_OUT names. Only the program ORACLE_PROGRAM names
-// is looked at: an interval timer outlives exec and the handler does not, so a shell that finds the program and
-// becomes it (python3 is often such a script) would be killed by its own tick. libunwind may deadlock in a
-// handler (dl_iterate_phdr), so a run wants a time limit. Context: test, inside a stranger's process.
+// walks in the handler, counts written to the file that ORACLE_OUT names. Only the program ORACLE_PROGRAM
+// names is looked at: an interval timer outlives exec and the handler does not, so a shell that finds the
+// program and becomes it (python3 is often such a script) would be killed by its own tick. libunwind may
+// deadlock in a handler (dl_iterate_phdr), so a run wants a time limit. Context: test, inside a stranger's
+// process.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -154,6 +154,45 @@ Test(load_ledger, residual_time_stands_below_the_start_routine) {
   expect_balance(profile);
 }
 
+/// A process whose main thread ran 20 ms and whose `threads` others 3 ms each, the process clock 1 ms longer.
+static load::Profile with_ended_threads(int threads, format::ImageEnd how) {
+  ProfileBuilder builder;
+  size_t process = add_simple(builder, 1);
+  auto& built = builder.process(process);
+  built.threads[0].last_cpu_ns = built.threads[0].end_cpu_ns = 20 * kMs;
+  for (int32_t tid = 2; tid < 2 + threads; ++tid) {
+    const uint32_t thread = builder.add_thread(process, tid);
+    built.threads[thread].start_cpu_ns = 1 * kMs;
+    built.threads[thread].end_cpu_ns = 3 * kMs;
+  }
+  built.record.end_cpu_ns = (20 + 3 * uint64_t(threads) + 1) * kMs;
+  built.record.end_kind = uint32_t(how);
+  builder.add_exit(1, built.record.end_cpu_ns, 0);
+  return builder.load();
+}
+
+Test(load_ledger, what_ended_threads_took_after_their_last_clock) {
+  auto profile = with_ended_threads(20, format::ImageEnd::kExit);
+  cr_assert_eq(profile.threads[0].residual.count, 0, "the main thread has not ended early");
+  cr_assert_eq(profile.threads[1].residual.count, 2 * kMs + 50'000);
+  cr_assert_eq(profile.unsampled.count, 0);
+  expect_balance(profile);
+}
+
+Test(load_ledger, more_than_ends_of_threads_take_is_not_sampled) {
+  auto profile = with_ended_threads(2, format::ImageEnd::kExit);
+  cr_assert_eq(profile.threads[1].residual.count, 2 * kMs + 100'000);
+  cr_assert_eq(profile.unsampled.count, 800'000);
+  expect_balance(profile);
+}
+
+Test(load_ledger, a_killed_process_tells_nothing_of_ended_threads) {
+  auto profile = with_ended_threads(20, format::ImageEnd::kUnknown);
+  cr_assert_eq(profile.threads[1].residual.count, 2 * kMs);
+  cr_assert_eq(profile.unsampled.count, 1 * kMs);
+  expect_balance(profile);
+}
+
 Test(load_ledger, impossible_times_do_not_wrap) {
   ProfileBuilder builder;
   size_t process = add_simple(builder, 1);

@@ -4,7 +4,7 @@
 //   sampled    sum of its samples' weights
 //   paused     ticks that came while recording was paused
 //   lost       start_cpu .. last_cpu, less sampled and paused: samples without room, or in a damaged chunk
-//   residual   last_cpu .. end_cpu: after its last tick
+//   residual   last_cpu .. end_cpu: after its last tick; and its part of what the kernel took to end threads
 // and of the run: not sampled = the kernel's CPU time less all of these.
 // Context: viewer.
 #include "viewer/load/ledger.h"
@@ -14,6 +14,10 @@
 
 namespace varve::load {
 namespace {
+
+/// The most that the kernel can take to end a thread after the last look at its clock: 25 us on a quiet
+/// machine, 60 where its switches are recorded and other programs empty its caches.
+constexpr Nanos kMostThreadEnd{100'000};
 
 /// CPU time of an image's threads since sampling of them began, by their clocks.
 Nanos clocked(const Thread& thread) {
@@ -28,6 +32,7 @@ class LedgerMaker {
   std::vector<LedgerRow> make() {
     collect_clocks();
     for (uint32_t i = 0; i < profile_.processes.size(); ++i) add_start_up({i});
+    share_thread_ends();
     for (uint32_t i = 0; i < profile_.threads.size(); ++i) add_thread({i});
     profile_.kernel_cpu = kernel_cpu();
     add_row(ThreadId::none(), profile_.session.start_time, saturating_sub(profile_.kernel_cpu, total_),
@@ -84,6 +89,35 @@ class LedgerMaker {
     add_row(main, process.start_time, start_up, SpecialSite::kStartUp, profile_.residual);
   }
 
+  /// A thread that the program ended while the process went on: the kernel's work after its last clock is in
+  /// the process clock alone.
+  bool ended_early(ThreadId id) const {
+    const Thread& thread = profile_.threads[id.index()];
+    return main_thread_[thread.process.index()] != id && thread.end_cpu > Nanos{} && !thread.end_estimated;
+  }
+
+  /// The process clock beyond the clocks of its threads, in equal parts: nobody can read the clock of a
+  /// thread that has ended. Threads that no agent saw may be in it too, hence the bound.
+  void share_thread_ends() {
+    for (const Process& process : profile_.processes) {
+      const bool whole = process.end == format::ImageEnd::kExit;
+      thread_end_.push_back(whole ? saturating_sub(process.end_cpu, process.start_cpu) : Nanos{});
+    }
+    std::vector<uint64_t> ended(profile_.processes.size());
+    for (uint32_t i = 0; i < profile_.threads.size(); ++i) {
+      const Thread& thread = profile_.threads[i];
+      const uint32_t process = thread.process.index();
+      const bool is_main = main_thread_[process] == ThreadId{i};
+      const Nanos seen =
+          is_main ? clocked(thread) : std::max({thread.end_cpu, thread.last_cpu, thread.start_cpu});
+      thread_end_[process] = saturating_sub(thread_end_[process], seen);
+      ended[process] += ended_early({i});
+    }
+    for (uint32_t i = 0; i < ended.size(); ++i)
+      thread_end_[i] =
+          ended[i] == 0 ? Nanos{} : std::min(Nanos{thread_end_[i].count / ended[i]}, kMostThreadEnd);
+  }
+
   void add_thread(ThreadId id) {
     Thread& thread = profile_.threads[id.index()];
     Nanos last_tick = std::max(thread.last_cpu, thread.start_cpu);
@@ -91,6 +125,8 @@ class LedgerMaker {
     Nanos ticked = saturating_sub(last_tick, thread.start_cpu);
     // Samples may be ahead of the thread's row when a file is read while it grows.
     thread.residual = saturating_sub(clocked(thread), std::max(ticked, told));
+    if (ended_early(id))
+      thread.residual = std::min(thread.residual, Nanos{kMostCpuNs}) + thread_end_[thread.process.index()];
     Nanos end = std::max(thread.end_time, facts_[id.index()].last_sample);
     // The clock of a thread begins with it, in the kernel; that of a main thread may go back over other
     // images.
@@ -142,6 +178,7 @@ class LedgerMaker {
   std::vector<LedgerRow> rows_;
   std::vector<Nanos> clocked_;                                // by process: clocked() of its threads
   std::vector<ThreadId> main_thread_;                         // by process
+  std::vector<Nanos> thread_end_;                             // by process: what ending one thread took
   std::map<std::pair<int32_t, uint32_t>, ProcessId> images_;  // by pid and image
 };
 
