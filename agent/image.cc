@@ -196,6 +196,7 @@ void begin_forked_image() {
   current_block = nullptr;
   agent_state.file.forget();
   agent_state.modules.reset();
+  agent_state.copied_code.reset();
   agent_state.segments.reset();
   agent_state.rules.invalidate();  // a hit would keep its module from being noted in the new file
   agent_state.program_sigprof.reset_after_fork();

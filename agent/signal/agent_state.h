@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "agent/signal/code_range.h"
+#include "agent/signal/copied_code.h"
 #include "agent/signal/java_frames.h"
 #include "agent/signal/module_log.h"
 #include "agent/signal/process_file.h"
@@ -49,6 +50,7 @@ struct AgentState {
   format::CountersRecord* counters = nullptr;
   format::ProcessRecord* process = nullptr;
   ModuleLog modules;
+  CopiedCode copied_code;
   RuleCache rules;
   std::atomic<JavaCodeMap*> java{nullptr};  // null: no HotSpot here
   SegmentPool segments;

@@ -65,8 +65,21 @@ bool ModuleLog::note(const dl_find_object& found) {
   if (find(found.dlfo_link_map, uint64_t(found.dlfo_map_start))) return true;
   SpinGuard guard(lock_);
   if (!guard.owns()) return false;
-  if (!find(found.dlfo_link_map, uint64_t(found.dlfo_map_start))) add(found, monotonic_ns());
+  if (find(found.dlfo_link_map, uint64_t(found.dlfo_map_start))) return true;
+  const ElfImage image = describe(found);
+  add(found.dlfo_link_map, image, found.dlfo_link_map->l_addr, image.code[0].begin);
   return true;
+}
+
+void ModuleLog::note_copy(const dl_find_object& found, CodeRange copy, uint64_t origin) {
+  SpinGuard guard(lock_);
+  if (!guard.owns() || find(found.dlfo_link_map, copy.begin)) return;
+  ElfImage image = describe(found);
+  image.start = copy.begin;
+  image.end = copy.end;
+  image.code[0] = copy;
+  image.code_count = 1;
+  add(found.dlfo_link_map, image, found.dlfo_link_map->l_addr + (copy.begin - origin), origin);
 }
 
 /// The headers of a library stand at the start of its mapping. Where they do not, the lookup's range must do.
@@ -109,9 +122,9 @@ uint64_t ModuleLog::retire_overlapping(uint64_t start, uint64_t end, uint64_t ti
   return since;
 }
 
-void ModuleLog::add(const dl_find_object& found, uint64_t time_ns) {
-  ElfImage image = describe(found);
-  const char* path = display_path(*found.dlfo_link_map, program_.path);
+void ModuleLog::add(const link_map* map, const ElfImage& image, uint64_t bias, uint64_t code) {
+  const uint64_t time_ns = monotonic_ns();
+  const char* path = display_path(*map, program_.path);
   auto path_size = uint32_t(strnlen(path, kMaxPath - 1)) + 1;
   uint32_t ranges_size = image.code_count * uint32_t(sizeof(CodeRange));
   uint32_t size = uint32_t(sizeof(format::ModuleLoadRecord)) + ranges_size + image.build_id_size + path_size;
@@ -126,7 +139,7 @@ void ModuleLog::add(const dl_find_object& found, uint64_t time_ns) {
   record.header = {uint16_t(size), uint8_t(format::RecordKind::kModuleLoad), 0};
   record.module = next_module_++;
   record.time_ns = since;
-  record.bias = found.dlfo_link_map->l_addr;
+  record.bias = bias;
   record.start = image.start;
   record.end = image.end;
   record.range_count = image.code_count;
@@ -136,10 +149,10 @@ void ModuleLog::add(const dl_find_object& found, uint64_t time_ns) {
   std::memcpy(at, path, path_size - 1);
   std::memset(at + path_size - 1, 0, size_t(out + size - (at + path_size - 1)));
   chunk_.commit(size);
-  remember(found.dlfo_link_map, image, record.module);
+  remember(map, image, code, record.module);
 }
 
-void ModuleLog::remember(const link_map* map, const ElfImage& image, uint32_t module) {
+void ModuleLog::remember(const link_map* map, const ElfImage& image, uint64_t code, uint32_t module) {
   auto taken = [this](uint32_t slot) {
     const link_map* key = known_[slot].map.load(std::memory_order_relaxed);
     return key && key != tombstone();
@@ -149,7 +162,7 @@ void ModuleLog::remember(const link_map* map, const ElfImage& image, uint32_t mo
   if (!known_[slot].map.load(std::memory_order_relaxed)) taken_[taken_count_++] = uint16_t(slot);
   known_[slot].start = image.start;
   known_[slot].end = image.end;
-  known_[slot].code = image.code[0].begin;
+  known_[slot].code = code;
   known_[slot].module = module;
   known_[slot].unload_ns = 0;
   known_[slot].map.store(map, std::memory_order_release);

@@ -39,6 +39,9 @@ class ModuleLog {
   /// the log was busy, and what was looked up must be looked up again.
   bool note(const dl_find_object& found);
 
+  /// Records `copy`, a second mapping of what the loader mapped at `origin`, in the object `found`.
+  void note_copy(const dl_find_object& found, CodeRange copy, uint64_t origin);
+
   /// Marks modules that are mapped no more as unloaded at `time_ns`.
   void note_unloads(uint64_t time_ns);
 
@@ -46,7 +49,7 @@ class ModuleLog {
   struct Known {
     std::atomic<const link_map*> map;  // null: free; kTombstone: was used
     uint64_t start, end;               // of its segments
-    uint64_t code;                     // an address in it that a lookup must find
+    uint64_t code;                     // an address that a lookup must find; of a copy: of what was copied
     uint64_t unload_ns;                // of a tombstone: since when its place is free
     uint32_t module;
   };
@@ -54,8 +57,8 @@ class ModuleLog {
 
   ElfImage describe(const dl_find_object& found) const;
   Known* find(const link_map* map, uint64_t start);
-  void add(const dl_find_object& found, uint64_t time_ns);
-  void remember(const link_map* map, const ElfImage& image, uint32_t module);
+  void add(const link_map* map, const ElfImage& image, uint64_t bias, uint64_t code);
+  void remember(const link_map* map, const ElfImage& image, uint64_t code, uint32_t module);
   void unload(Known& known, uint64_t time_ns);
   uint64_t retire_overlapping(uint64_t start, uint64_t end, uint64_t time_ns);
   uint8_t* reserve(uint32_t bytes, uint64_t time_ns);

@@ -151,7 +151,7 @@ Test(symbol_demangle, jit_names) {
   constexpr Wanted kCases[] = {
       {"JS:*parse /srv/app.js:12:5", "JS:*parse", "/srv/app.js", 12},
       {"LazyCompile:~walk file:///srv/a b.mjs:3:1", "LazyCompile:~walk file:///srv/a", "b.mjs", 3},
-      {"JS:* file:///srv/app.js:1:1", "JS:*(anonymous)", "/srv/app.js", 1},
+      {"JS:* file:///srv/app.js:1:1", "JS:*(anonymous app.js:1)", "/srv/app.js", 1},
       {"py::run:/usr/lib/python3.12/runpy.py", "py::run", "/usr/lib/python3.12/runpy.py", 0},
       {"py::no_file", "py::no_file", "", 0},
       {"Interpreter", "Interpreter", "", 0},

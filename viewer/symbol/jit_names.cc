@@ -41,7 +41,9 @@ JitNames find_jit_names(const load::Profile& profile, const load::Process& proce
     auto map = read_perf_map(live, owner);
     return map ? JitNames{std::move(*map), ""} : JitNames{{}, map.error()};
   }
-  return {{}, "code made at run time, without a perf map: node --perf-basic-prof, python3 -X perf"};
+  return {{},
+          "code made at run time, without a perf map: node --perf-basic-prof, python3 -X perf, "
+          "java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit"};
 }
 
 }  // namespace varve::symbol

@@ -149,7 +149,8 @@ JitName parse_jit_name(std::string_view name) {
   // V8: "JS:*function file:///path/app.js:12:5"; a function without a name leaves "JS:* /path:12:5".
   std::string_view rest = name;
   auto column = take_number(rest);
-  auto line = column ? take_number(rest) : std::nullopt;
+  if (!column) return {std::string(name), "", 0};
+  auto line = take_number(rest);
   size_t space = rest.rfind(' ');
   if (!line || space == std::string_view::npos) return {std::string(name), "", 0};
   std::string_view file = rest.substr(space + 1);
@@ -157,7 +158,7 @@ JitName parse_jit_name(std::string_view name) {
   std::string function(rest.substr(0, space));
   if (function.ends_with('*') || function.ends_with('~') || function.ends_with('^') ||
       function.ends_with(':'))
-    function += "(anonymous)";
+    function += fmt::format("(anonymous {}:{})", file.substr(file.rfind('/') + 1), *line);
   return {function, std::string(file), *line};
 }
 
