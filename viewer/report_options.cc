@@ -9,6 +9,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "viewer/view/metrics.h"
+
 namespace varve {
 namespace {
 
@@ -130,7 +132,12 @@ Options limit_options(ReportOptions& options) {
 }
 
 Options target_options(view::Request& request) {
+  std::vector<std::pair<std::string, analyze::Metric>> metrics;
+  for (const view::MetricKind& kind : view::metric_kinds()) metrics.emplace_back(kind.name, kind.metric);
   return {
+      {"Bands", "--metric", "WHAT", "cpu",
+       "Count all CPU time (cpu), or only that of moments in one band: poor, ok, ideal, over.",
+       set_choice<analyze::Metric>(request.metric, std::move(metrics))},
       {"Bands", "--target", "N", "the processors that the command could use",
        "Judge concurrency against N threads.", set_target(request.bands.target)},
       {"Bands", "--thresholds", "POOR,OK,IDEAL", "50,85,115",

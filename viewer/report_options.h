@@ -25,7 +25,7 @@ using Options = std::vector<Option>;
 
 Options limit_options(ReportOptions& options);
 Options filter_options(view::Request& request);
-Options target_options(view::Request& request);  // what concurrency is judged by
+Options target_options(view::Request& request);  // what concurrency is judged by, and which band counts
 Options band_options(view::Request& request);    // the same, and what to sort by
 Options symbol_options(ReportOptions& options);
 

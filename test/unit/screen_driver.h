@@ -35,6 +35,7 @@ class ScreenDriver {
   /// A row without trailing blanks, from 0; negative ones count from the end: -1 is the last.
   std::string line(int row) const;
   std::string filter() const { return workspace_.crumbs(); }
+  std::string settings() const { return workspace_.settings(); }
   std::string message() const { return line(-2); }
   bool shows(std::string_view words) const { return text().find(words) != std::string::npos; }
   /// The rows of the body whose cells are reverse: where the cursor is.

@@ -101,6 +101,9 @@ Test(stored_views, reports_of_them_are_those_that_would_be_made) {
   cr_expect(render::text(*stored, {}) == render::text(*made, {}));
   cr_expect(render::csv(*stored) == render::csv(*made));
   cr_expect(render::json(*stored) == render::json(*made));
+  request.metric = analyze::kPoor;
+  cr_expect_not(quick->views->find("hotspots", request).has_value());
+  request.metric = analyze::kCpu;
   request.inlines = false;
   cr_expect_not(quick->views->find("hotspots", request).has_value());
 }
@@ -109,6 +112,8 @@ Test(stored_views, what_they_cannot_show_is_asked_for_and_comes) {
   OnDisk disk;
   const auto quick = load_views(disk.scratch.path());
   tui::Workspace stored = workspace_of(*quick), made = workspace_of(disk.full);
+  cr_expect(screen(stored, "hotspots", "m").find("are being read") != std::string::npos);
+  cr_expect(stored.undo());
   cr_expect(screen(stored, "hotspots", ":--thread 100<Enter>").find("are being read") != std::string::npos);
   cr_expect(stored.wants_samples());
   stored.use(disk.full.profile, disk.full.names.table);

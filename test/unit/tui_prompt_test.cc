@@ -9,6 +9,7 @@
 #include <iterator>
 #include <numeric>
 
+#include "test/unit/example_profile.h"
 #include "test/unit/odd_profiles.h"
 #include "test/unit/screen_driver.h"
 #include "viewer/render/render.h"
@@ -18,6 +19,7 @@ using namespace varve::tui;
 
 namespace {
 
+using test::RandomProfile;
 using test::ScreenDriver;
 
 /// A folder of its own, which is the current one; removed in the end.
@@ -71,8 +73,32 @@ Test(tui_workspace, steps) {
   cr_expect(workspace.narrow({"--module", "libc"}).has_value());
   workspace.clear();
   cr_expect(workspace.crumbs().empty());
-  cr_expect(!workspace.undo());
   cr_expect_gt(workspace.revision(), revision);
+  cr_expect(workspace.undo());
+  cr_expect(workspace.crumbs() == "--thread 'worker 1' > --module libc", "what was cleared comes back");
+  while (workspace.undo()) continue;
+  cr_expect(workspace.crumbs().empty());
+}
+
+Test(tui_workspace, settings_are_no_filters) {
+  ScreenDriver driver;
+  Workspace& workspace = driver.workspace();
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"--sort", "poor"},
+                                                {"--thread", "worker"},
+                                                {"--target", "4"},
+                                                {"--sort", "total"},
+                                                {"--metric", "poor"}})
+    cr_assert(workspace.narrow(words).has_value());
+  cr_expect(workspace.crumbs() == "--thread worker", "%s", workspace.crumbs().c_str());
+  cr_expect(workspace.settings() == "--target 4 > --sort total", "%s", workspace.settings().c_str());
+  cr_expect(workspace.narrowed());
+  workspace.clear();
+  cr_expect_not(workspace.narrowed());
+  cr_expect(workspace.crumbs().empty());
+  cr_expect(workspace.settings() == "--target 4 > --sort total", "what is no filter stays");
+  cr_expect_eq(workspace.request().metric, analyze::kPoor);
+  cr_expect(workspace.undo() && workspace.undo());
+  cr_expect_eq(workspace.request().metric, analyze::kCpu);
 }
 
 Test(tui_workspace, filters_add_up) {
@@ -151,7 +177,7 @@ Test(tui_prompt, history_and_completion) {
   driver.press(":--tar<Tab>");
   cr_expect(driver.line(-1) == ":--target", "%s", driver.line(-1).c_str());
   driver.press(" 4<Enter>");
-  cr_expect(driver.filter() == "--target 4");
+  cr_expect(driver.settings() == "--target 4");
   driver.press(":<Up>");
   cr_expect(driver.line(-1) == ":--target 4");
   driver.press("<Esc>:ta<Tab>");
@@ -234,6 +260,8 @@ Test(tui_filter, from_the_selected_row) {
   driver.press("U");
   cr_expect(driver.filter().empty());
   driver.press("u");
+  cr_expect(driver.filter().starts_with("function shade("), "what was cleared comes back");
+  driver.press("uu");
   cr_expect(driver.message() == "There is no filter to undo.");
 }
 
@@ -253,9 +281,9 @@ Test(tui_filter, undo_takes_one_thing_back) {
   cr_expect(!driver.shows("strtod"));
   driver.press("u");
   cr_expect(driver.shows("strtod"), "the rows are there again");
-  cr_expect(driver.filter() == "--target 4", "and the filter still is");
+  cr_expect(driver.settings() == "--target 4", "and the target still is");
   driver.press("/strtod<Enter>u");
-  cr_expect(driver.filter().empty(), "a search is no filter");
+  cr_expect(driver.settings().empty(), "a search is no filter");
   driver.press("&shade<Enter>3u");
   cr_expect(driver.message() == "There is no filter to undo.", "rows are kept in another screen");
   driver.press("q");
@@ -263,8 +291,52 @@ Test(tui_filter, undo_takes_one_thing_back) {
   cr_expect(driver.line(1).find("rows with shade") != std::string::npos, "%s", driver.line(1).c_str());
   driver.press("3U2");
   cr_expect(driver.shows("strtod"), "all filters are all of them");
+  driver.press("u");
+  cr_expect(driver.line(1).find("rows with shade") != std::string::npos, "and come back together");
+  cr_expect_not(driver.shows("strtod"));
+  driver.press("UU");
+  cr_expect(driver.message() == "There is no filter to clear.", "%s", driver.message().c_str());
   driver.press("6&x<Enter>");
   cr_expect(driver.message() == "Rows can be kept in lists and trees only.");
+}
+
+/// Every metric shows its own time, and the line above says which; undo goes back as it does for filters.
+Test(tui_filter, metrics_one_after_the_other) {
+  ScreenDriver driver({.screen = "hotspots"});
+  const std::string all = driver.text();
+  const uint64_t cpu = driver.workspace().make("hotspots")->ledger.cpu.count;
+  uint64_t sum = 0;
+  for (const char* title : {"Poor CPU time ", "Ok CPU time ", "Ideal CPU time ", "Over CPU time "}) {
+    driver.press("m");
+    cr_expect(driver.line(1).starts_with(title), "%s", driver.line(1).c_str());
+    cr_expect(driver.message().starts_with(title), "%s", driver.message().c_str());
+    cr_expect(driver.filter().empty() && driver.settings().empty());
+    sum += driver.workspace().make("hotspots")->ledger.shown.count;
+  }
+  cr_expect_gt(sum, 0u);
+  cr_expect_leq(sum, cpu);
+  driver.press("mg");
+  cr_expect(driver.text() == all, "round and round");
+  driver.press("u");
+  cr_expect(driver.line(1).starts_with("Over CPU time "), "%s", driver.line(1).c_str());
+  driver.press("uuuug");
+  cr_expect(driver.text() == all);
+  driver.press(":metric poor<Enter>f");
+  cr_expect(driver.line(1).starts_with("Poor CPU time ") && driver.filter().starts_with("function "));
+  driver.press(":metric none<Enter>");
+  cr_expect(driver.message().find("not one of cpu, poor, ok, ideal, over") != std::string::npos, "%s",
+            driver.message().c_str());
+}
+
+Test(tui_filter, no_metric_without_bands) {
+  RandomProfile made = test::example_profile();
+  made.profile.run_states = {};
+  ScreenDriver driver({.screen = "hotspots"}, std::move(made));
+  driver.press("m");
+  cr_expect(
+      driver.message() == "No metric poor: run states were not recorded; record with --run-states auto.",
+      "%s", driver.message().c_str());
+  cr_expect(driver.line(1).starts_with("CPU time "));
 }
 
 Test(tui_filter, range_of_time) {

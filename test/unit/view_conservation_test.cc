@@ -4,11 +4,14 @@
 #include <criterion/criterion.h>
 #include <fmt/format.h>
 
+#include <map>
+#include <numeric>
 #include <random>
 
 #include "test/unit/random_profile.h"
 #include "viewer/analyze/concurrency.h"
 #include "viewer/render/render.h"
+#include "viewer/view/metrics.h"
 #include "viewer/view/request.h"
 
 using namespace varve;
@@ -178,6 +181,69 @@ Test(view_conservation, sorted_by_a_band) {
       if (rows[i][0].front() != '[' && rows[i - 1][0].front() != '[')
         cr_expect_geq(std::stoull(rows[i - 1][j]), std::stoull(rows[i][j]), "%s, row %zu", name, i);
   }
+}
+
+/// By function: the time in a column.
+std::map<std::string, uint64_t> by_function(const Rows& rows, const char* name) {
+  std::map<std::string, uint64_t> times;
+  const size_t function = column(rows, "function"), module = column(rows, "module"), j = column(rows, name);
+  for (size_t i = 1; i < rows.size(); ++i)
+    if (const uint64_t ns = std::stoull(rows[i][j]); ns != 0 && rows[i][function] != "[filtered out]")
+      times[rows[i][function] + " " + rows[i][module]] += ns;
+  return times;
+}
+
+/// Each metric shows what is in the column of its band, and all of them what has a band.
+Test(view_conservation, metrics_are_the_bands) {
+  for (const uint64_t seed : {1, 3, 5, 7}) {
+    const RandomProfile made = test::random_profile(seed);
+    view::Request request;
+    request.bands.target = 2;
+    const BandSums wanted = band_sums(made, request);
+    const Rows plain = csv_of("hotspots", made, request);
+    for (const view::MetricKind& kind : view::metric_kinds().subspan(1)) {
+      request.metric = kind.metric;
+      const size_t band = size_t(kind.metric) - size_t(analyze::kPoor);
+      for (const view::Kind& view_kind : view::kinds()) {
+        request.function = "plain_5";
+        const auto view = view::make(view_kind, {made.profile, made.symbols}, request);
+        if (!view) continue;  // it has no time in the band
+        cr_expect_eq(view->ledger.shown.count, wanted.by_band[band], "%s of %s", kind.name, view_kind.name);
+        cr_expect_eq(view->ledger.filtered_out.count, made.profile.kernel_cpu.count - wanted.by_band[band]);
+        cr_expect(view->filter == std::string("--metric ") + kind.name);
+      }
+      const auto got = by_function(csv_of("hotspots", made, request), "self_ns");
+      cr_expect(got == by_function(plain, kBandColumns[band]), "%s by function", kind.name);
+    }
+    cr_expect_eq(std::accumulate(wanted.by_band, wanted.by_band + 4, wanted.none),
+                 made.profile.kernel_cpu.count);
+  }
+}
+
+Test(view_conservation, metrics_and_filters_add_up) {
+  hundred_filters([&](const RandomProfile& made, view::Request request) {
+    uint64_t sum = 0;
+    const auto shown = [&](analyze::Metric metric) {
+      request.metric = metric;
+      const auto view = view::make(*view::find_kind("threads"), {made.profile, made.symbols}, request);
+      return view ? view->ledger.shown.count : 0;
+    };
+    const uint64_t all = shown(analyze::kCpu);
+    for (const view::MetricKind& kind : view::metric_kinds().subspan(1)) sum += shown(kind.metric);
+    cr_expect_leq(sum, all);
+    cr_expect_leq(all - sum, band_sums(made, request).none);
+  });
+}
+
+Test(view_conservation, no_metric_of_bands_without_run_states) {
+  RandomProfile made = test::random_profile(1);
+  made.profile.run_states = {};
+  view::Request request;
+  request.metric = analyze::kPoor;
+  const auto view = view::make(*view::find_kind("hotspots"), {made.profile, made.symbols}, request);
+  cr_assert(!view.has_value());
+  cr_expect(view.error() == "No metric poor: run states were not recorded; record with --run-states auto.",
+            "%s", view.error().c_str());
 }
 
 Test(view_conservation, callers) {

@@ -31,9 +31,16 @@ struct Concurrency {
   }
   /// Adds the weight of a sample to the column of its band. `numbers` has kBandedMetricCount columns.
   void add_band(size_t sample, uint64_t weight_ns, std::span<uint64_t> numbers) const {
-    if (of_sample[sample] != Band::kUnknown)
-      numbers[kPoor + size_t(of_sample[sample]) - size_t(Band::kPoor)] = weight_ns;
+    if (of_sample[sample] != Band::kUnknown) numbers[column_of(of_sample[sample])] = weight_ns;
   }
+  /// Whether a sample is of this metric: any is CPU time, those without a band are nothing else.
+  bool counts(size_t sample, Metric metric) const {
+    if (metric == kCpu) return true;
+    return known() && of_sample[sample] != Band::kUnknown && column_of(of_sample[sample]) == metric;
+  }
+
+ private:
+  static size_t column_of(Band band) { return kPoor + size_t(band) - size_t(Band::kPoor); }
 };
 
 /// The filter's processes and time choose what counts as a level; its threads, modules and functions do not:

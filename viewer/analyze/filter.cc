@@ -143,7 +143,7 @@ bool process_passes(const load::Profile& profile, ProcessId id, const Filter& fi
 }
 
 Selection select(const load::Profile& profile, const symbol::SymbolTable& symbols, const Filter& filter,
-                 const Concurrency& concurrency) {
+                 const Concurrency& concurrency, Metric metric) {
   const bool banded = concurrency.known();
   const size_t width = banded ? kBandedMetricCount : kMetricCount;
   Selection selection;
@@ -171,6 +171,7 @@ Selection select(const load::Profile& profile, const symbol::SymbolTable& symbol
       const uint64_t time = samples.time_ns[i] > start ? samples.time_ns[i] - start : 0;
       pass = time >= filter.from.count && time < filter.to.count;
     }
+    pass = pass && concurrency.counts(i, metric);
     std::vector<uint64_t>& total = pass ? selection.kept : selection.filtered_out;
     for (size_t k = 0; k < width; ++k) total[k] += numbers[k];
     if (!pass) continue;

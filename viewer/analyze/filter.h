@@ -79,9 +79,9 @@ class Selection {
 
 struct Concurrency;
 
-/// With bands where `concurrency` is known.
+/// With bands where `concurrency` is known. What is not of the metric is filtered out, too.
 Selection select(const load::Profile& profile, const symbol::SymbolTable& symbols, const Filter& filter,
-                 const Concurrency& concurrency);
+                 const Concurrency& concurrency, Metric metric = kCpu);
 
 /// Whether a thread passes Filter::thread and Filter::process.
 bool thread_passes(const load::Profile& profile, ThreadId thread, const Filter& filter);

@@ -71,10 +71,12 @@ class App {
   void undo();
   void clear();
   void keep(const std::string& text, const analyze::Pattern& pattern);
+  void keep_all(const std::vector<std::string>& texts);
   void invert();
   void open_row();
   void open_digit(Key digit);
   void next_units();
+  void next_metric();
   void switch_mouse();
   void annotate();
   void next_match(Direction direction);
@@ -100,6 +102,7 @@ class App {
   std::vector<std::string> commands_;  // typed before
   analyze::Pattern pattern_;
   std::vector<std::string> kept_;  // by screen: the pattern of the rows it keeps; empty: all
+  std::vector<std::vector<std::string>> kept_before_;  // what each clear() took, for its undo
   Outcome outcome_ = Outcome::kGoOn;
 };
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "viewer/tui/app.h"
+#include "viewer/view/metrics.h"
 
 namespace varve::tui {
 namespace {
@@ -54,18 +55,37 @@ void App::keep(const std::string& text, const analyze::Pattern& pattern) {
     message_ = "Rows can be kept in lists and trees only.";
 }
 
+/// In every screen as `texts` says.
+void App::keep_all(const std::vector<std::string>& texts) {
+  for (size_t i = 0; i < kept_.size(); ++i) {
+    if (kept_[i] == texts[i]) continue;
+    screens_[i]->keep(texts[i].empty() ? analyze::Pattern() : *analyze::Pattern::parse(texts[i]));
+    kept_[i] = texts[i];
+  }
+}
+
 /// Rows that are kept are a filter of the eye, which the screen has on top of all others.
 void App::undo() {
+  const bool cleared = workspace_.cleared();
   if (!kept_[open_].empty())
     keep("", {});
   else if (!workspace_.undo())
     message_ = "There is no filter to undo.";
+  else if (cleared) {
+    keep_all(kept_before_.back());
+    kept_before_.pop_back();
+  }
 }
 
 void App::clear() {
+  const std::vector<std::string> none(kept_.size());
+  if (kept_ == none && !workspace_.narrowed()) {
+    message_ = "There is no filter to clear.";
+    return;
+  }
   workspace_.clear();
-  for (size_t i = 0; i < kept_.size(); ++i)
-    if (!std::exchange(kept_[i], "").empty()) screens_[i]->keep({});
+  kept_before_.push_back(kept_);
+  keep_all(none);
 }
 
 void App::invert() {
@@ -119,6 +139,15 @@ void App::next_units() {
   message_ = fmt::format("CPU time in {}", units_name(workspace_.units));
 }
 
+/// A step, so undo brings the one before back.
+void App::next_metric() {
+  const auto kinds = view::metric_kinds();
+  const auto at = &view::metric_kind(workspace_.request().metric) - kinds.data();
+  const view::MetricKind& next = kinds[size_t(at + 1) % kinds.size()];
+  narrow({"--metric", next.name});
+  if (message_.empty()) message_ = fmt::format("{} {}", next.title, next.meaning);
+}
+
 void App::switch_mouse() {
   options_.mouse = !options_.mouse;
   message_ = options_.mouse ? "Mouse on; Shift-drag selects text." : "Mouse off.";
@@ -146,6 +175,7 @@ std::span<const App::Deed> App::deeds() {
       {Action::kClear, [](App& app, Key) { app.clear(); }},
       {Action::kInvert, [](App& app, Key) { app.invert(); }},
       {Action::kUnits, [](App& app, Key) { app.next_units(); }},
+      {Action::kMetric, [](App& app, Key) { app.next_metric(); }},
       {Action::kMouse, [](App& app, Key) { app.switch_mouse(); }},
       {Action::kSearch, [](App& app, Key) { app.ask(Ask::kSearch); }},
       {Action::kNextMatch, [](App& app, Key) { app.next_match(Direction::kForward); }},

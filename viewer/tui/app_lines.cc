@@ -9,6 +9,7 @@
 #include "viewer/render/escape.h"
 #include "viewer/render/numbers.h"
 #include "viewer/tui/app.h"
+#include "viewer/view/metrics.h"
 
 namespace varve::tui {
 namespace {
@@ -87,9 +88,10 @@ void App::draw_totals(Pane pane) {
   const view::View* view = screen().shown();
   if (view != nullptr) {
     const uint64_t cpu = view->ledger.cpu.count, shown = view->ledger.shown.count;
-    words = fmt::format("CPU time {}  ", render::time_text(cpu));
+    const view::MetricKind& metric = view::metric_kind(workspace_.request().metric);
+    words = fmt::format("{} {}  ", metric.title, render::time_text(shown));
     if (shown != cpu)
-      words = fmt::format("CPU time {} of {}  ", render::time_text(shown), render::time_text(cpu));
+      words = fmt::format("{} {} of {}  ", metric.title, render::time_text(shown), render::time_text(cpu));
   }
   std::string rest;
   if (profile.session.elapsed.count != 0)
@@ -99,11 +101,16 @@ void App::draw_totals(Pane pane) {
   std::string crumbs = workspace_.crumbs();
   if (!kept_[open_].empty()) crumbs += (crumbs.empty() ? "" : " > ") + ("rows with " + kept_[open_]);
   const std::string filter = "filter: " + (crumbs.empty() ? "none" : crumbs);
-  // What is filtered matters more than the run, which the summary tells.
-  if (words.size() + rest.size() + render::display_width(render::escape(filter)) <= pane.columns())
+  const std::string settings = workspace_.settings();
+  const std::string set = settings.empty() ? "" : "  set: " + settings;
+  // What is filtered and set matters more than the run, which the summary tells.
+  if (words.size() + rest.size() + render::display_width(render::escape(filter + set)) <= pane.columns())
     words += rest;
-  const size_t end = pane.put(0, 0, words);
-  pane.put_name(0, end, filter, pane.columns() - end, crumbs.empty() ? kDim : kBold);
+  size_t end = pane.put(0, 0, words);
+  // A long filter leaves room for the word that something is set.
+  const size_t room = pane.columns() - end, kept = std::min(set.size(), room / 2);
+  end = pane.put_name(0, end, filter, room - kept, crumbs.empty() ? kDim : kBold);
+  pane.put_name(0, end, set, pane.columns() - end);
 }
 
 void App::draw_detail(Pane pane) {

@@ -52,6 +52,7 @@ enum class Action : uint8_t {
   kReverseOrder,
   kInvert,
   kUnits,
+  kMetric,
   kColor,
   kAnnotate,
   kArrows,

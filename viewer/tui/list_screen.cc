@@ -12,7 +12,8 @@ namespace varve::tui {
 void ListScreen::refresh() {
   follow_units();
   if (!outdated()) return;
-  const auto selected = widget_.selected();
+  // Who stands on the first row wants to see the largest.
+  const auto selected = widget_.cursor() == 0 ? std::nullopt : widget_.selected();
   const std::string name = selected ? widget_.name_of(*selected) : "";
   made_ = workspace_.make(kind_);
   widget_.set_table(first_table(), units_);

@@ -5,8 +5,11 @@
 
 #include <re2/re2.h>
 
+#include <algorithm>
+
 #include "viewer/analyze/mark_range.h"
 #include "viewer/tui/row_words.h"
+#include "viewer/view/metrics.h"
 
 namespace varve::tui {
 namespace {
@@ -32,14 +35,19 @@ Workspace::Workspace(const load::Profile& profile, const symbol::SymbolTable& sy
 
 tl::expected<void, std::string> Workspace::narrow(const std::vector<std::string>& words,
                                                   const std::string& crumb) {
-  Step step = steps_.back();
-  step.words = crumb;
+  const view::Request& last = steps_.back().request;
+  Step step{last, crumb};
   // Only what the words say, then both: of two filters of the same kind none takes the place of the other.
   const analyze::Filter before = std::exchange(step.request.filter, {});
   const analyze::MarkRange marks = std::exchange(step.request.marks, {});
   if (auto read = reader_(words, step.request); !read) return read;
   if (auto found = analyze::resolve_marks(profile(), step.request.marks, step.request.filter); !found)
     return found;
+  if (std::string trouble = view::metric_trouble(profile(), step.request.metric); !trouble.empty())
+    return tl::unexpected(std::move(trouble));
+  const bool filters = step.request.filter.given() || step.request.limit != last.limit ||
+                       step.request.min_share != last.min_share;
+  if (!filters) step.kind = StepKind::kSetting;
   step.request.filter = before.and_also(step.request.filter);
   if (!step.request.marks.given()) step.request.marks = marks;
   if (step.request.filter.from >= step.request.filter.to)
@@ -47,7 +55,7 @@ tl::expected<void, std::string> Workspace::narrow(const std::vector<std::string>
   for (const std::string& word : crumb.empty() ? words : std::vector<std::string>())
     step.words += (step.words.empty() ? "" : " ") + shown_word(word);
   steps_.push_back(std::move(step));
-  ++revision_;
+  changed();
   return {};
 }
 
@@ -62,19 +70,52 @@ void Workspace::use(const load::Profile& profile, const symbol::SymbolTable& sym
 bool Workspace::undo() {
   if (steps_.size() == 1) return false;
   steps_.pop_back();
-  ++revision_;
+  changed();
   return true;
 }
 
+/// The first step whose filter holds; the one before it is the begin, or a clear.
+size_t Workspace::first_filter() const {
+  size_t first = steps_.size();
+  while (first > 1 && steps_[first - 1].kind != StepKind::kClear) --first;
+  return first;
+}
+
+bool Workspace::narrowed() const {
+  return std::any_of(steps_.begin() + ptrdiff_t(first_filter()), steps_.end(),
+                     [](const Step& step) { return step.kind == StepKind::kFilter; });
+}
+
 void Workspace::clear() {
-  if (steps_.size() > 1) ++revision_;
-  steps_.erase(steps_.begin() + 1, steps_.end());
+  Step step{steps_.back().request, "", StepKind::kClear};
+  const view::Request& first = steps_.front().request;
+  step.request.filter = first.filter;
+  step.request.marks = first.marks;
+  step.request.filter_words = first.filter_words;
+  step.request.limit = first.limit;
+  step.request.min_share = first.min_share;
+  steps_.push_back(std::move(step));
+  changed();
 }
 
 std::string Workspace::crumbs() const {
   std::string text = steps_.front().request.filter_words;
-  for (const Step& step : steps_)
-    if (!step.words.empty()) text += (text.empty() ? "" : " > ") + step.words;
+  for (size_t i = first_filter(); i < steps_.size(); ++i)
+    if (steps_[i].kind == StepKind::kFilter) text += (text.empty() ? "" : " > ") + steps_[i].words;
+  return text;
+}
+
+std::string Workspace::settings() const {
+  const auto option = [](const Step& step) { return step.words.substr(0, step.words.find(' ')); };
+  std::string text;
+  for (auto step = steps_.begin(); step != steps_.end(); ++step) {
+    if (step->kind != StepKind::kSetting || option(*step) == "--metric") continue;
+    // Of two settings of one thing the later holds.
+    const bool replaced = std::any_of(step + 1, steps_.end(), [&](const Step& later) {
+      return later.kind == StepKind::kSetting && option(later) == option(*step);
+    });
+    if (!replaced) text += (text.empty() ? "" : " > ") + step->words;
+  }
   return text;
 }
 

@@ -42,14 +42,22 @@ class Workspace {
   bool wants_samples() const { return wants_samples_; }
   /// False: there is nothing to undo.
   bool undo();
+  /// Takes all filters back, but those of the first request; what else was set stays. One step, for undo().
   void clear();
-  /// "--thread 3019 > --module libc", empty without any.
+  /// Whether there are filters that clear() takes back; whether undo() would bring back what it took.
+  bool narrowed() const;
+  bool cleared() const { return steps_.back().kind == StepKind::kClear; }
+  /// The filters, "--thread 3019 > --module libc"; empty without any.
   std::string crumbs() const;
+  /// What else was set, "--sort poor > --target 4"; the metric stands elsewhere.
+  std::string settings() const;
   /// Grows with each change of what is looked at; screens make their view again when it has.
   uint64_t revision() const { return revision_; }
+  /// Grows with each step and undo: what is asked is another thing. Else the answer only became better.
+  uint64_t question() const { return question_; }
 
   /// A view of it all, by its name in the table of views. `tune` may change the request for this once, but
-  /// neither its filter nor its bands.
+  /// neither its filter nor its metric or bands.
   view::Made make(std::string_view kind, const std::function<void(view::Request&)>& tune = {});
   /// A view of one function, by its name or a regular expression.
   view::Made make_of(std::string_view kind, const std::string& function);
@@ -64,11 +72,15 @@ class Workspace {
   Look look;
 
  private:
+  enum class StepKind : uint8_t { kFilter, kSetting, kClear };
   struct Step {
     view::Request request;
     std::string words;
+    StepKind kind = StepKind::kFilter;
   };
 
+  void changed() { ++revision_, ++question_; }
+  size_t first_filter() const;
   view::Source source() const { return {*profile_, *symbols_}; }
 
   view::Made make_now(std::string_view kind, const view::Request& wanted);
@@ -78,7 +90,7 @@ class Workspace {
   const symbol::SymbolTable* symbols_;
   OptionReader reader_;
   std::vector<Step> steps_;
-  uint64_t revision_ = 1;
+  uint64_t revision_ = 1, question_ = 1;
   const view::StoredViews* stored_;
   mutable bool wants_samples_ = false;
   std::optional<view::Prepared> prepared_;  // of `prepared_for_`

@@ -3,12 +3,25 @@
 // Context: viewer.
 #include "viewer/view/request.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "viewer/view/empty_profile.h"
 #include "viewer/view/make.h"
+#include "viewer/view/metrics.h"
 
 namespace varve::view {
+namespace {
+
+/// What was cut, as options.
+std::string cut_words(const Request& request) {
+  if (request.metric == analyze::kCpu) return request.filter_words;
+  return std::string("--metric ") + metric_kind(request.metric).name +
+         (request.filter_words.empty() ? "" : " ") + request.filter_words;
+}
+
+}  // namespace
 
 std::span<const Kind> kinds() {
   static constexpr Kind kTable[] = {
@@ -42,7 +55,8 @@ const Kind* find_kind(std::string_view name) {
 
 Prepared prepare(const Source& source, const Request& request) {
   Prepared prepared{analyze::concurrency(source.profile, request.filter, request.bands), {}};
-  prepared.selection = analyze::select(source.profile, source.symbols, request.filter, prepared.concurrency);
+  prepared.selection =
+      analyze::select(source.profile, source.symbols, request.filter, prepared.concurrency, request.metric);
   return prepared;
 }
 
@@ -51,6 +65,8 @@ Made make(const Kind& kind, const Source& source, const Request& request) {
 }
 
 Made make(const Kind& kind, const Source& source, const Request& request, const Prepared& prepared) {
+  if (std::string trouble = metric_trouble(source.profile, request.metric); !trouble.empty())
+    return tl::unexpected(std::move(trouble));
   const Source observed{source.profile, source.symbols, &prepared.concurrency};
   const analyze::Selection& selection = prepared.selection;
   const analyze::Ledger ledger = analyze::ledger(source.profile, selection);
@@ -59,7 +75,9 @@ Made make(const Kind& kind, const Source& source, const Request& request, const 
   if (!made) return made;
   made->name = kind.name;
   made->ledger = ledger;
-  made->filter = request.filter_words;
+  made->filter = cut_words(request);
+  if (const MetricKind& metric = metric_kind(request.metric); metric.metric != analyze::kCpu)
+    made->notes.push_back(fmt::format("{}: {}.", metric.title, metric.meaning));
   if (nothing_left) made->notes.push_back("Nothing passes the filter: all of the CPU time is filtered out.");
   for (std::string& reason : why_empty(source.profile)) made->notes.push_back(std::move(reason));
   return made;

@@ -42,12 +42,16 @@ struct Request {
   std::string function;         // callers, annotate: its name or a regular expression
   analyze::Pattern function_pattern;
   Sort sort = Sort::kSelf;
+  analyze::Metric metric = analyze::kCpu;  // of metric_kinds()
   analyze::BandOptions bands;
   size_t slices = 100;           // of a timeline; see slices_for()
   std::string function_trouble;  // why `function` is no regular expression: "is not ..."; empty if it is one
   std::string profile_words;     // the profile as typed, quoted for a shell; goes into commands to type next
   bool still_recording = false;  // its recorder lives
   AnnotateRequest annotate;
+
+  /// Whether not all of the CPU time is asked about.
+  bool cuts() const { return filter.given() || metric != analyze::kCpu; }
 };
 
 /// Everything a view is made from.
@@ -78,7 +82,7 @@ inline constexpr double kTreeScreenShare = 0.0005, kFlameScreenShare = 0.001;
 size_t slices_for(size_t width);
 const Kind* find_kind(std::string_view name);
 
-/// What depends on the filter and the bands of a request, and not on the view.
+/// What depends on the filter, the metric and the bands of a request, and not on the view.
 struct Prepared {
   analyze::Concurrency concurrency;
   analyze::Selection selection;

@@ -93,7 +93,7 @@ void sort_rows(std::vector<uint32_t>& rows, const analyze::MetricTable& self,
 }
 
 std::string no_function(const Source& source, const Request& request, const analyze::PathTimes& by_path) {
-  const char* where = request.filter.given() ? "in this profile as filtered" : "in this profile";
+  const char* where = request.cuts() ? "in this profile as filtered" : "in this profile";
   const std::vector<std::string> names =
       analyze::function_names(source.profile, source.symbols, by_path, request.inlines);
   const std::string_view near = analyze::nearest_name(request.function, names);

@@ -25,12 +25,12 @@ Cell lifetime(Nanos start, Nanos end) {
   return end.count == 0 ? Cell() : Cell(saturating_sub(end, start).count);
 }
 
-/// Rows in the order that the request asks for; all of them, but with a filter only what passes it.
+/// Rows in the order that the request asks for; all of them, but if something is cut only what is left.
 std::vector<uint32_t> order_of(const analyze::MetricTable& metrics, size_t rows, uint64_t whole_ns,
                                const Request& request) {
   std::vector<uint32_t> order;
   for (uint32_t i = 0; i < rows; ++i) {
-    if (!request.filter.given() || !metrics.zero(i)) order.push_back(i);
+    if (!request.cuts() || !metrics.zero(i)) order.push_back(i);
   }
   sort_rows(order, metrics, nullptr, whole_ns, request);
   return order;

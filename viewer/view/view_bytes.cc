@@ -225,7 +225,7 @@ void pass_view(Pass& pass, View& view) {
 
 std::string stored_key(std::string_view kind, const Request& request) {
   const analyze::BandOptions bands;
-  const bool plain = !request.filter.given() && !request.marks.given() && !request.bands.target &&
+  const bool plain = !request.cuts() && !request.marks.given() && !request.bands.target &&
                      request.bands.scale == bands.scale && request.bands.thresholds == bands.thresholds &&
                      request.function.empty();
   if (!plain) return "";

@@ -24,7 +24,7 @@ struct StoredViews {
 };
 
 /// Everything in a request that a view without a filter depends on; empty where views of such a request are
-/// not stored: it has a filter or bands of its own.
+/// not stored: it has a filter, a metric or bands of its own.
 std::string stored_key(std::string_view kind, const Request& request);
 
 std::vector<uint8_t> encode_view(const View& view);

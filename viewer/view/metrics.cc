@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// See metrics.h.
+// Context: viewer.
+#include "viewer/view/metrics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace varve::view {
+
+std::span<const MetricKind> metric_kinds() {
+  // A metric that is no part of the CPU time, such as a wait, would have its row here, and its samples in
+  // analyze::select().
+  static constexpr MetricKind kTable[] = {
+      {"cpu", analyze::kCpu, "CPU time", "of all moments"},
+      {"poor", analyze::kPoor, "Poor CPU time", "while far fewer threads than the target were active"},
+      {"ok", analyze::kOk, "Ok CPU time", "while somewhat fewer threads than the target were active"},
+      {"ideal", analyze::kIdeal, "Ideal CPU time", "while about as many threads as the target were active"},
+      {"over", analyze::kOver, "Over CPU time", "while more threads than the target were active"},
+  };
+  return kTable;
+}
+
+const MetricKind& metric_kind(analyze::Metric metric) {
+  return *std::ranges::find(metric_kinds(), metric, &MetricKind::metric);
+}
+
+std::string metric_trouble(const load::Profile& profile, analyze::Metric metric) {
+  if (metric == analyze::kCpu || profile.run_states.known()) return "";
+  return fmt::format("No metric {}: run states were not recorded; record with --run-states auto.",
+                     metric_kind(metric).name);
+}
+
+}  // namespace varve::view
