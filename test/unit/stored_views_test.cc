@@ -7,6 +7,7 @@
 #include <random>
 
 #include "common/session_keys.h"
+#include "test/unit/damaged_file.h"
 #include "test/unit/profile_builder.h"
 #include "test/unit/symbol_tools.h"
 #include "viewer/narrow_options.h"
@@ -126,21 +127,9 @@ Test(stored_views, what_they_cannot_show_is_asked_for_and_comes) {
 Test(stored_views, of_other_files_or_damaged_are_as_if_not_there) {
   OnDisk disk;
   const std::string path = disk.scratch.path("views");
-  std::ifstream in(path, std::ios::binary);
-  const std::string good{std::istreambuf_iterator<char>(in), {}};
-  std::mt19937_64 random(3);
   size_t refused = 0;
-  for (size_t i = 0; i < 300; ++i) {
-    std::string bad = good;
-    if (i % 3 == 0)
-      bad.resize(random() % bad.size());
-    else
-      bad[random() % bad.size()] ^= char(1 << random() % 8);
-    std::ofstream(path, std::ios::binary) << bad;
-    refused += !load_views(disk.scratch.path()).has_value();
-  }
+  damage_file(path, 3, [&] { refused += !load_views(disk.scratch.path()).has_value(); });
   cr_expect_gt(refused, 200);  // the others hit padding
-  std::ofstream(path, std::ios::binary) << good;
   cr_expect(load_views(disk.scratch.path()).has_value());
   std::ofstream(disk.scratch.path("session"), std::ios::app) << std::string(64, '\0');
   cr_expect_not(load_views(disk.scratch.path()).has_value());
