@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Later: a value that is made in a thread of its own, and words on how far that is. Whoever waits can go on
-// without it, or end: the thread is on its own, and what it needs it has or shares. Context: viewer.
+// without it: a Later that ends before its value is there leaves the thread on its own, and what that needs
+// it has or shares. Once take() returns the thread is over. Context: viewer.
 #pragma once
 
 #include <chrono>
@@ -23,7 +24,7 @@ class Later {
 
   /// Begins at once.
   explicit Later(std::function<Value(const Tell&)> make) : shared_(std::make_shared<Shared>()) {
-    std::thread([shared = shared_, make = std::move(make)] {
+    thread_ = std::thread([shared = shared_, make = std::move(make)] {
       const Tell tell = [&shared](std::string words) {
         std::lock_guard lock(shared->mutex);
         shared->words = std::move(words);
@@ -33,7 +34,16 @@ class Later {
       } catch (...) {
         shared->finish(std::nullopt, std::current_exception());
       }
-    }).detach();
+    });
+  }
+  Later(Later&&) noexcept = default;
+  Later& operator=(Later&& other) noexcept {
+    std::swap(shared_, other.shared_);
+    std::swap(thread_, other.thread_);
+    return *this;
+  }
+  ~Later() {
+    if (thread_.joinable()) thread_.detach();
   }
 
   bool ready_within(std::chrono::milliseconds time) const {
@@ -49,6 +59,8 @@ class Later {
   Value take() {
     std::unique_lock lock(shared_->mutex);
     shared_->changed.wait(lock, [&] { return shared_->done; });
+    lock.unlock();
+    thread_.join();
     if (shared_->failure) std::rethrow_exception(shared_->failure);
     return *std::exchange(shared_->value, std::nullopt);
   }
@@ -70,6 +82,7 @@ class Later {
     bool done = false;
   };
   std::shared_ptr<Shared> shared_;
+  std::thread thread_;
 };
 
 }  // namespace varve

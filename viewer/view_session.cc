@@ -114,7 +114,7 @@ class Session {
     for (;;) {
       Loading loading = begin_loading(session_, true);
       if (!loading.ready_within(kPatience)) {
-        if (auto taken = take_terminal(); !taken) return tl::unexpected(taken.error());
+        if (auto taken = take_terminal(); !taken) return refused(loading, taken.error());
         if (!wait_for(loading)) return leave();
       }
       const auto open = loading.take();
@@ -138,17 +138,23 @@ class Session {
     return {};
   }
 
+  /// The caller goes on without a terminal, so nothing of ours may still run.
+  static tl::unexpected<std::string> refused(Loading& loading, std::string why) {
+    static_cast<void>(loading.take());
+    return tl::unexpected(std::move(why));
+  }
+
   int fail(const std::string& sentence) {
     terminal_.reset();
     complain("view", sentence);
-    return kExitFailed;
+    return leave(kExitFailed);
   }
 
   /// Threads that are still reading have nothing to lose, but must not meet the ends of static objects.
-  int leave() {
+  int leave(int code = kExitOk) {
     terminal_.reset();
-    if (unfinished_) std::_Exit(kExitOk);
-    return kExitOk;
+    if (unfinished_) std::_Exit(code);
+    return code;
   }
 
   bool wait_for(const Loading& loading) {
@@ -156,8 +162,9 @@ class Session {
       return tui::WaitingWords{session_.profile.empty() ? "the newest profile here" : session_.profile,
                                loading.words()};
     };
-    unfinished_ = !tui::wait_on_terminal(*terminal_, look_, words, [&] { return loading.ready(); });
-    return !unfinished_;
+    const bool loaded = tui::wait_on_terminal(*terminal_, look_, words, [&] { return loading.ready(); });
+    unfinished_ |= !loaded;
+    return loaded;
   }
 
   tui::Outcome show(Opened open) {
