@@ -310,6 +310,7 @@ Test(view_conservation, columns_are_an_interface) {
       {"modules", "module,path,build_id,self_ns,self_share,total_ns,total_share,samples" + bands},
       {"processes", "pid,ppid,image,program,command,start_ns,lifetime_ns,cpu_ns,samples,threads" + bands},
       {"summary", "field,value"},
+      {"quality", "module,reason,remedy,samples,share,cpu_ns,self_ns,unnamed_share,symbols,lines"},
   };
   for (const auto& [kind, columns] : wanted) {
     const std::string line = first_line(kind);

@@ -4,6 +4,7 @@
 // Context: viewer.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "viewer/analyze/quality.h"
@@ -131,6 +132,33 @@ Table module_table(const Source& source, const analyze::Quality& quality, const 
   return table;
 }
 
+/// For CSV, which is one table: the rows of the other two. Those without a reason are about a module's names.
+Table csv_table(const Table& stopped, const Table& modules) {
+  Table table;
+  table.only_data = true;
+  table.columns = {{"module", "", Unit::kText},  {"reason", "", Unit::kText},
+                   {"remedy", "", Unit::kText},  {"samples", "", Unit::kCount},
+                   {"share", "", Unit::kShare},  {"cpu_ns", "", Unit::kTime},
+                   {"self_ns", "", Unit::kTime}, {"unnamed_share", "", Unit::kShare},
+                   {"symbols", "", Unit::kFlag}, {"lines", "", Unit::kFlag}};
+  const auto cell = [](const Table& from, size_t row, std::string_view id) {
+    const auto column = std::ranges::find(from.columns, id, &Column::id) - from.columns.begin();
+    return from.row(row)[size_t(column)];
+  };
+  for (size_t i = 0; i < stopped.rows.size(); ++i) {
+    table.begin({});
+    for (const char* id : {"module", "reason", "remedy", "samples", "share", "cpu_ns"})
+      table.put({cell(stopped, i, id)});
+    table.put({Cell(), Cell(), Cell(), Cell()});
+  }
+  for (size_t i = 0; i < modules.rows.size(); ++i) {
+    table.begin({});
+    table.put({cell(modules, i, "module"), Cell(), cell(modules, i, "note"), Cell(), Cell(), Cell()});
+    for (const char* id : {"self_ns", "unnamed_share", "symbols", "lines"}) table.put({cell(modules, i, id)});
+  }
+  return table;
+}
+
 /// Remedies are sentences, and sentences have no place in a column: one a reason, one a module with a note.
 void note_remedies(const load::Profile& profile, const symbol::SymbolTable& symbols,
                    const analyze::Quality& quality, View& view) {
@@ -249,8 +277,11 @@ Made make_quality(const Source& source, const Request& request, const analyze::S
   const analyze::Quality quality = analyze::quality(source.profile, source.symbols, selection);
   View view;
   add_facts(view, source.profile, quality);
-  view.tables.push_back(stopped_table(source, quality, request));
-  view.tables.push_back(module_table(source, quality, request, view));
+  Table stopped = stopped_table(source, quality, request);
+  Table modules = module_table(source, quality, request, view);
+  view.tables.push_back(csv_table(stopped, modules));
+  view.tables.push_back(std::move(stopped));
+  view.tables.push_back(std::move(modules));
   note_remedies(source.profile, source.symbols, quality, view);
   note_unsampled(source.profile, quality, view);
   if (source.profile.sample_count == 0) return view;  // why_empty() says the rest, as under every view
