@@ -17,6 +17,7 @@
 #include "viewer/symbol/disassemble.h"
 #include "viewer/symbol/resolver.h"
 #include "viewer/symbol/symbol_file.h"
+#include "viewer/view/request.h"
 
 using namespace varve;
 using namespace varve::test;
@@ -306,4 +307,57 @@ Test(code_file, refuses_damage) {
   for (size_t size = 0; size < bytes.size(); size += 61)
     cr_assert(!symbol::decode_code(std::span(bytes).first(size), it.profile, session).has_value());
   cr_assert(!symbol::decode_code(bytes, it.profile, {9}).has_value());
+}
+
+/// On a narrow screen the place is what is left of a jump, not the name of the function one looks at.
+Test(annotate, jumps_in_short_say_where_to) {
+  Fixture it;
+  for (uint32_t i = 1; i < it.profile.paths.size(); ++i) {
+    it.profile.samples.time_ns.push_back(1);
+    it.profile.samples.weight_ns.push_back(it.by_path.row(i)[kCpu]);
+    it.profile.samples.thread.push_back(ThreadId::none());
+    it.profile.samples.path.push_back({i});
+    it.profile.samples.ticks.push_back(1);
+  }
+  view::Request request;
+  request.function = "outer";
+  request.function_pattern = *analyze::Pattern::parse("^outer$");
+  const auto made = view::make(view::kAnnotation, {it.profile, it.symbols}, request);
+  cr_assert(made.has_value(), "%s", made ? "" : made.error().c_str());
+  size_t jumps = 0;
+  for (const view::Table& table : made->tables) {
+    const auto column = std::ranges::find(table.columns, "Instruction", &view::Column::title);
+    if (column == table.columns.end()) continue;
+    const auto at = size_t(column - table.columns.begin());
+    for (size_t row = 0; row < table.rows.size(); ++row) {
+      const auto cells = table.row(row);
+      const auto words = std::get<std::string_view>(cells[at]),
+                 brief = std::get<std::string_view>(cells[size_t(column->narrow)]);
+      if (words.find("<outer+0x") == words.npos) {
+        cr_expect(words == brief);
+        continue;
+      }
+      ++jumps;
+      const size_t name = words.find("outer");
+      cr_expect(brief == std::string(words.substr(0, name)) + std::string(words.substr(name + 5)), "%s",
+                std::string(brief).c_str());
+    }
+  }
+  cr_expect_gt(jumps, 0u);
+}
+
+Test(annotate, says_when_no_time_is_in_the_code_itself) {
+  Fixture it;
+  view::Request request;
+  request.function = "main";
+  request.function_pattern = *analyze::Pattern::parse("^main$");
+  // All of outer is called by main now, of which no instruction has a sample.
+  const uint64_t main = address_of(it.binary, "main");
+  load::Profile profile = profile_of(it.binary, {address_of(it.binary, "outer"), main}, it.scratch.path());
+  profile.paths = {{PathId::none(), SiteId::none()}, {{0}, {1}}, {{1}, {0}}};
+  profile.samples = {{1}, {1000}, {ThreadId::none()}, {{2}}, {1}};
+  const symbol::SymbolTable symbols = symbol::resolve(profile);
+  const auto made = view::make(view::kAnnotation, {profile, symbols}, request);
+  cr_assert(made.has_value(), "%s", made ? "" : made.error().c_str());
+  cr_expect(!made->notes.empty() && made->notes.front().starts_with("None of the time"));
 }

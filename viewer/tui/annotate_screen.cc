@@ -43,6 +43,13 @@ std::vector<uint32_t> hot_rows(const view::Table& table) {
   return rows;
 }
 
+/// Whether no sample is in the code that is shown.
+bool untimed(const view::View& view) {
+  const auto total = std::ranges::find(view.facts, "total_ns", &view::Fact::id);
+  const auto* ns = total == view.facts.end() ? nullptr : std::get_if<uint64_t>(&total->value);
+  return ns != nullptr && *ns == 0;
+}
+
 }  // namespace
 
 const view::Table* AnnotateScreen::table_of(Side side) const {
@@ -136,6 +143,11 @@ void AnnotateScreen::draw(Pane pane) {
                           : "There is nothing to show.",
                   pane.columns());
     return;
+  }
+  // Rows without any number ask for a reason.
+  if (untimed(*made_) && !made_->notes.empty()) {
+    pane.put_name(0, 0, made_->notes.front(), pane.columns(), kBold);
+    pane = pane.below(1);
   }
   if (visible(kSource) != visible(kCode)) return draw_half(pane, visible(kSource) ? kSource : kCode);
   if (pane.columns() >= kSideBySide) {

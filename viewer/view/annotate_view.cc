@@ -131,7 +131,8 @@ class AnnotationView {
     Table table = shown(bands, fmt::format("{} {} ({}+0x{:x})", in, piece.function, piece.module, piece.low));
     table.columns.push_back({"", "Line", Unit::kText, false, -1, 5});
     table.columns.push_back({"", "Address", Unit::kText});
-    table.columns.push_back({"", "Instruction", Unit::kText});
+    table.columns.push_back({"", "Instruction", Unit::kText, false, int(table.columns.size()) + 1});
+    table.columns.push_back({"", "", Unit::kText});
     table.columns.push_back({"to", "", Unit::kText});
     table.columns.push_back({"callee", "", Unit::kText});
     uint32_t last = kNoRow;
@@ -147,8 +148,8 @@ class AnnotationView {
       // The first of a basic block has a colon, as a label has.
       const std::string address = fmt::format("{:x}{}", row.code.address, row.block_start ? ":" : "");
       const std::string to = row.jump == kNoRow ? "" : fmt::format("{:x}", row.code.target);
-      table.put({view_.own(place_of(row)), view_.own(address), view_.own(text_of(row)), view_.own(to),
-                 view_.own(row.callee)});
+      table.put({view_.own(place_of(row)), view_.own(address), view_.own(text_of(row)),
+                 view_.own(short_text_of(row)), view_.own(to), view_.own(row.callee)});
     }
     view_.tables.push_back(std::move(table));
   }
@@ -165,13 +166,24 @@ class AnnotationView {
                                      : fmt::format("{:<7} {}", row.code.mnemonic, row.code.operands);
   }
 
+  /// Inside of the function its name says nothing, and where a jump leads is what must not be cut.
+  static std::string short_text_of(const analyze::AnnotatedInstruction& row) {
+    const std::string& operands = row.code.operands;
+    const size_t name = operands.find(" <"), offset = operands.rfind('+');
+    if (row.jump == kNoRow || name == std::string::npos) return text_of(row);
+    const bool start = offset == std::string::npos || offset < name;
+    return fmt::format("{:<7} {}{}", row.code.mnemonic, operands.substr(0, name),
+                       start ? "" : " <" + operands.substr(offset));
+  }
+
   void gap(Table& table) const {
     table.begin({0, RowKind::kRest, false});
     table.put({Cell(), Cell(), Bar()});
     size_t last = table.columns.size() - 1;
     while (table.columns[last].title.empty()) --last;
+    const int narrow = table.columns[last].narrow;
     for (size_t i = 3; i < table.columns.size(); ++i)
-      table.put({i == last ? Cell(std::string_view("...")) : Cell()});
+      table.put({i == last || int(i) == narrow ? Cell(std::string_view("...")) : Cell()});
   }
 
   /// Time that no row has, so that the sums are whole.
@@ -277,6 +289,9 @@ FunctionId hottest(const std::vector<FunctionId>& functions, const Source& sourc
   });
 }
 
+constexpr std::string_view kNoTimeOfItsOwn =
+    "None of the time that is counted is in this code itself: it is in what this calls.";
+
 std::string also_note(const Source& source, const std::vector<FunctionId>& functions, FunctionId shown) {
   constexpr size_t kNamed = 5;
   std::string names;
@@ -332,6 +347,7 @@ Made make_annotation(const Source& source, const Request& request, const analyze
          analyze::add_source(annotation, source.profile, source.symbols, wanted.sources, wanted.symbols))
       notes.push_back(std::move(note));
   if (wanted.instructions) code_notes(annotation, request, notes);
+  if (annotation.total[kCpu] == 0) notes.insert(notes.begin(), std::string(kNoTimeOfItsOwn));
 
   AnnotationView view(source, annotation, whole(selection)[kCpu], wanted.whole);
   view.facts();
