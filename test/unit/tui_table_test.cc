@@ -191,3 +191,22 @@ Test(tui_table, sorting_by_keys_and_clicks) {
   driver.press("<Click 3,3>");
   cr_expect(driver.line(3) != by_self, "a second click reverses");
 }
+
+/// What the selected row says in colours can be read like that of the others.
+Test(tui_table, the_selected_row_keeps_its_bar) {
+  test::ScreenDriver driver({.look = {.color = true, .utf8 = true}, .screen = "hotspots"});
+  const auto band_cells = [&](size_t row) {
+    size_t cells = 0;
+    for (size_t column = 0; column < driver.canvas().size().columns; ++column) {
+      const Style style = driver.canvas().at(row, column).style;
+      cells += style.ink >= Ink::kIdle && style.ink <= Ink::kOver && !style.reverse;
+    }
+    return cells;
+  };
+  const size_t first = 3;
+  cr_expect(driver.canvas().at(first, 0).style.reverse, "the cursor is here");
+  const size_t with_cursor = band_cells(first);
+  cr_expect_gt(with_cursor, 4u);
+  driver.press("j");
+  cr_expect_eq(band_cells(first), with_cursor);
+}

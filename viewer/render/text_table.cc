@@ -20,8 +20,6 @@ constexpr const char* kReset = "\x1b[0m";
 constexpr const char* kBold = "\x1b[1m";
 constexpr const char* kDim = "\x1b[2m";
 constexpr const char* kUnderline = "\x1b[4m";
-constexpr const char* kRed = "\x1b[31m";
-constexpr const char* kGreen = "\x1b[32m";
 
 /// One shown column: its heading, and its cells as text.
 struct Shown {
@@ -134,14 +132,12 @@ class Layout {
     return out + "\n";
   }
 
-  /// perf's convention: red from 5 %, green from 0.5 %; sums and special rows stand back; the hot path is
-  /// bold.
+  /// Bold from 5 %, and the hot path; colours are left to the bands. Sums and special rows stand back.
   std::string_view paint_of(const Shown& shown, size_t row) const {
     const view::Row& mark = table_.rows[row];
     if (mark.kind != view::RowKind::kOrdinary) return kDim;
-    if (const auto* share = std::get_if<double>(&table_.row(row)[shown.column])) {
-      return *share >= 0.05 ? kRed : *share >= 0.005 ? kGreen : "";
-    }
+    if (const auto* share = std::get_if<double>(&table_.row(row)[shown.column]))
+      return *share >= 0.05 ? kBold : "";
     return mark.hot && shown.left ? kBold : "";
   }
 

@@ -7,8 +7,9 @@
 
 namespace varve::tui {
 
-/// Five bands in the order of analyze::Band, after what has no meaning; then heat of shares, as in reports.
-enum class Ink : uint8_t { kDefault, kIdle, kPoor, kOk, kIdeal, kOver, kHot, kWarm, kAccent };
+/// Five bands in the order of analyze::Band, after what has no meaning; then a thread that is ready, one more
+/// that only modules are told apart by, and keys.
+enum class Ink : uint8_t { kDefault, kIdle, kPoor, kOk, kIdeal, kOver, kReady, kOther, kAccent };
 inline constexpr int kInks = 9;
 
 struct Style {

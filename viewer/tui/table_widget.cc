@@ -15,8 +15,8 @@ namespace varve::tui {
 namespace {
 
 constexpr size_t kScrollStep = 8;
-constexpr size_t kWidestName = 400;           // what a column of names ever asks for
-constexpr double kHot = 0.05, kWarm = 0.005;  // shares, as in reports: perf's convention
+constexpr size_t kWidestName = 400;  // what a column of names ever asks for
+constexpr double kHot = 0.05;        // a share that stands out; colours are for bands
 
 constexpr char kBarTitle[] = "Utilization", kShortBarTitle[] = "Bands";
 constexpr int kKeptLongest =
@@ -202,7 +202,18 @@ void TableWidget::draw_heading(Pane& pane) const {
 void TableWidget::draw_row(Pane& pane, size_t line, size_t index) const {
   for (const Place& place : places_) draw_cell(pane, line, place, index);
   if (marked_ && marked_(rows_[index])) pane.restyle(line, kBold);
-  if (index == cursor_) pane.restyle(line, active_ ? kReverse : kHeading);
+  if (index == cursor_) draw_cursor(pane, line);
+}
+
+/// Over all of the row but its bars, where colours would be lost: the selected row is the one looked at.
+void TableWidget::draw_cursor(Pane& pane, size_t line) const {
+  pane.restyle(line, active_ ? kReverse : kHeading);
+  if (!pane.look().color) return;
+  for (const Place& place : places_) {
+    if (!is_bar(table_->columns[place.column])) continue;
+    pane.restyle(line, kPlain, place.at, place.width);
+    draw_cell(pane, line, place, cursor_);
+  }
 }
 
 void TableWidget::draw_cell(Pane& pane, size_t line, const Place& place, size_t index) const {
@@ -245,8 +256,7 @@ std::string TableWidget::text_of(uint32_t row, size_t j) const {
 Style TableWidget::style_of(const view::Cell& cell, const view::Row& row, size_t column) const {
   if (row.kind != view::RowKind::kOrdinary) return kDim;
   if (table_->columns[column].unit == view::Unit::kShare)
-    if (const auto* share = std::get_if<double>(&cell))
-      return {.ink = *share >= kHot ? Ink::kHot : *share >= kWarm ? Ink::kWarm : Ink::kDefault};
+    if (const auto* share = std::get_if<double>(&cell)) return {.bold = *share >= kHot};
   return {.bold = row.hot && column == columns_.back()};
 }
 

@@ -73,6 +73,7 @@ class TableWidget {
   std::vector<Place> places(size_t columns) const;
   void draw_heading(Pane& pane) const;
   void draw_row(Pane& pane, size_t line, size_t place) const;
+  void draw_cursor(Pane& pane, size_t line) const;
   void draw_cell(Pane& pane, size_t line, const Place& place, size_t index) const;
   void draw_name(Pane& pane, size_t line, const Place& place, size_t index, Style style) const;
   std::string text_of(uint32_t row, size_t column) const;

@@ -29,7 +29,7 @@ size_t level_of(char letter) {
 
 Style state_style(char letter) {
   if (letter == 'R') return {.ink = Ink::kIdeal};
-  if (letter == 'r') return {.ink = Ink::kHot};
+  if (letter == 'r') return {.ink = Ink::kReady};
   return kDim;
 }
 
