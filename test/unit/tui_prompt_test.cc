@@ -189,6 +189,46 @@ Test(tui_prompt, history_and_completion) {
   cr_expect(!driver.line(-1).starts_with(":"), "Backspace in an empty prompt closes it");
 }
 
+Test(tui_prompt, names_are_completed) {
+  ScreenDriver driver({.screen = "hotspots"});
+  driver.press(":callers pars<Tab>");
+  cr_expect(driver.line(-1) == ":callers parse_obj", "%s", driver.line(-1).c_str());
+  driver.press("<Enter>");
+  cr_expect(driver.app().screen_name() == "callers");
+  cr_expect(driver.shows("parse_obj"));
+  driver.press(":function intersect<Tab>");
+  cr_expect(driver.line(-1) == ":function Bvh::intersect", "%s", driver.line(-1).c_str());
+  driver.press("<Esc>:annotate <Tab>");
+  const std::string hottest = driver.line(-1);
+  cr_expect(driver.message().find(" fit:  " + hottest.substr(10)) != std::string::npos, "%s",
+            driver.message().c_str());
+  driver.press("<Tab>");
+  cr_expect(driver.line(-1) != hottest, "the next one");
+  driver.press("<Esc>:thread wor<Tab>");
+  cr_expect(driver.line(-1).starts_with(":thread worker\\ "), "a blank is part of the name: %s",
+            driver.line(-1).c_str());
+  driver.press("<Enter>");
+  cr_expect(driver.filter().starts_with("--thread 'worker "), "%s", driver.filter().c_str());
+  driver.press(":-- <Tab><C-u>:'' <Tab><C-u>");
+  driver.press("<Esc>:module libstr<Tab> --sort po<Tab>");
+  cr_expect(driver.line(-1).starts_with(":module libstripped.so.2 --sort po"), "%s", driver.line(-1).c_str());
+}
+
+Test(tui_prompt, candidates_are_shown) {
+  ScreenDriver driver;
+  driver.press(":--t<Tab>");
+  cr_expect(driver.message().starts_with("4 fit:  --target  --thread  --thresholds  --time"), "%s",
+            driver.message().c_str());
+  driver.press("<Tab>");
+  cr_expect(driver.message().starts_with("4 fit:  --thread  --thresholds"), "%s", driver.message().c_str());
+  driver.press("x");
+  cr_expect(driver.message().find("fit:") == std::string::npos, "typing goes on");
+  driver.press("<Tab>");
+  cr_expect(driver.message() == "No command, option or name has this.", "%s", driver.message().c_str());
+  driver.press("<Esc>");
+  cr_expect(driver.message().find("has this") == std::string::npos);
+}
+
 Test(tui_prompt, long_lines_show_where_one_types) {
   ScreenDriver driver;
   driver.press(":" + std::string(200, 'a') + "xyz");

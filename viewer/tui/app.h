@@ -87,7 +87,9 @@ class App {
   Outcome accept();
   Outcome run_command(const std::string& line);
   void print_to(const std::string& path);
+  void complete();
   std::vector<std::string> completions() const;
+  std::vector<std::string> names_after(const std::string& word) const;
 
   Workspace& workspace_;
   AppOptions options_;

@@ -11,6 +11,7 @@
 
 #include "viewer/render/render.h"
 #include "viewer/tui/app.h"
+#include "viewer/tui/row_words.h"
 
 namespace varve::tui {
 namespace {
@@ -43,6 +44,16 @@ std::vector<std::string> split_words(std::string_view line) {
   }
   if (inside) words.push_back(word);
   return words;
+}
+
+/// As split_words() reads it as one word.
+std::string escaped_word(const std::string& word) {
+  std::string escaped;
+  for (const char letter : word) {
+    if (letter == ' ' || letter == '\'' || letter == '"' || letter == '\\') escaped += '\\';
+    escaped += letter;
+  }
+  return escaped;
 }
 
 /// A new file with this content; the error is a sentence.
@@ -78,7 +89,35 @@ void App::draw_prompt(Pane pane) {
   pane.restyle(0, kReverse, at + cursor - skipped, 1);
 }
 
+/// What goes with an option or a screen: names as its view has them, the hottest first. Empty where it is
+/// none of these.
+std::vector<std::string> App::names_after(const std::string& word) const {
+  struct Named {
+    const char* word;
+    const char* view;
+    const char* column;
+  };
+  static constexpr Named kNamed[] = {{"callers", "hotspots", "function"},
+                                     {"annotate", "hotspots", "function"},
+                                     {"function", "hotspots", "function"},
+                                     {"module", "modules", "module"},
+                                     {"thread", "threads", "name"}};
+  const std::string bare = word.substr(std::min(word.find_first_not_of('-'), word.size()));
+  const auto named = std::ranges::find(kNamed, bare, &Named::word);
+  if (named == std::end(kNamed)) return {};
+  const view::Made made = workspace_.make(named->view);
+  std::vector<std::string> names;
+  if (made && !made->tables.empty()) names = short_names(made->tables.front(), named->column);
+  for (std::string& name : names) name = escaped_word(name);
+  return names;
+}
+
 std::vector<std::string> App::completions() const {
+  const std::vector<std::string> before = split_words(line_.before_word());
+  if (!before.empty()) {
+    const std::vector<std::string> names = names_after(before.back());
+    return names.empty() ? options_.option_names : names;
+  }
   std::vector<std::string> words = options_.option_names;
   for (const std::string& name : options_.option_names) words.push_back(name.substr(2));
   for (const Binding& binding : bindings()) words.emplace_back(binding.command);
@@ -89,6 +128,21 @@ std::vector<std::string> App::completions() const {
   return words;
 }
 
+/// The next word that fits, and in the line above which there are.
+void App::complete() {
+  const std::vector<std::string> words = line_.complete(completions());
+  if (words.empty()) message_ = "No command, option or name has this.";
+  if (words.size() < 2) return;
+  message_ = fmt::format("{} fit:", words.size());
+  for (const std::string& word : words) {
+    if (message_.size() + word.size() + 6 > size_.columns) {
+      message_ += "  ...";
+      break;
+    }
+    message_ += "  " + word;
+  }
+}
+
 /// A search goes along while it is typed; an expression that is not whole yet changes nothing.
 void App::follow_search() {
   const auto pattern = analyze::Pattern::parse(line_.text());
@@ -97,13 +151,14 @@ void App::follow_search() {
 }
 
 void App::answer(Key key) {
+  if (asking_ == Ask::kCommand) message_.clear();  // what Tab offered
   if (key == key::kEscape) {
     asking_ = Ask::kNothing;
     message_.clear();
   } else if (key == key::kEnter || key == '\n') {
     outcome_ = accept();
   } else if (key == key::kTab && asking_ == Ask::kCommand) {
-    line_.complete(completions());
+    complete();
   } else if ((key == key::kUp || key == key::kDown) && asking_ == Ask::kCommand) {
     line_.recall(commands_, key == key::kUp);
   } else if (key == key::kBackspace && line_.text().empty()) {

@@ -25,11 +25,18 @@ size_t LineEdit::after(size_t at) const {
   return at;
 }
 
+bool LineEdit::blank(size_t at) const { return text_[at] == ' ' && (at == 0 || text_[at - 1] != '\\'); }
+
 size_t LineEdit::word_begin() const {
   size_t at = cursor_;
-  while (at > 0 && text_[at - 1] == ' ') --at;
-  while (at > 0 && text_[at - 1] != ' ') --at;
+  while (at > 0 && blank(at - 1)) --at;
+  while (at > 0 && !blank(at - 1)) --at;
   return at;
+}
+
+/// Behind a blank a new word begins.
+size_t LineEdit::completion_begin() const {
+  return cursor_ > 0 && blank(cursor_ - 1) && !completing_ ? cursor_ : word_begin();
 }
 
 void LineEdit::erase(size_t from, size_t to) {
@@ -93,16 +100,21 @@ std::vector<std::string> LineEdit::beginning_with(const std::vector<std::string>
   return result;
 }
 
-void LineEdit::complete(const std::vector<std::string>& words) {
-  const size_t begin = cursor_ > 0 && text_[cursor_ - 1] == ' ' && !completing_ ? cursor_ : word_begin();
+std::vector<std::string> LineEdit::complete(const std::vector<std::string>& words) {
+  const size_t begin = completion_begin();
   if (!completing_) completed_ = text_.substr(begin, cursor_ - begin), completion_ = SIZE_MAX;
-  const std::vector<std::string> fitting = beginning_with(words, completed_);
-  if (fitting.empty()) return;
+  std::vector<std::string> fitting = beginning_with(words, completed_);
+  if (fitting.empty())
+    std::ranges::copy_if(words, std::back_inserter(fitting),
+                         [&](const std::string& word) { return word.find(completed_) != std::string::npos; });
+  if (fitting.empty()) return fitting;
   completing_ = true;
   completion_ = (completion_ + 1) % fitting.size();
   erase(begin, cursor_);
   text_.insert(cursor_, fitting[completion_]);
   cursor_ += fitting[completion_].size();
+  std::ranges::rotate(fitting, fitting.begin() + ptrdiff_t(completion_));
+  return fitting;
 }
 
 void LineEdit::recall(const std::vector<std::string>& history, bool older) {

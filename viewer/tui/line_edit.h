@@ -18,9 +18,12 @@ class LineEdit {
 
   /// Characters, Backspace, Del, arrows, Home, End, ^U, ^W, ^A, ^E, ^K. False: the key is none of these.
   bool edit(Key key);
-  /// Replaces the last word by the next of those that begin as it did when Tab was pressed first.
-  void complete(const std::vector<std::string>& words);
-  /// Those words; what completion offers now.
+  /// Replaces the last word by the next of those that begin as it did when Tab was pressed first, or else
+  /// have it somewhere. A blank behind a backslash is part of a word. Returns those words, that one first.
+  std::vector<std::string> complete(const std::vector<std::string>& words);
+  /// What stands before the word that would be completed.
+  std::string before_word() const { return text_.substr(0, completion_begin()); }
+  /// Those words that begin so.
   static std::vector<std::string> beginning_with(const std::vector<std::string>& words,
                                                  std::string_view begin);
   /// Up and down in earlier lines.
@@ -28,6 +31,8 @@ class LineEdit {
 
  private:
   size_t word_begin() const;
+  size_t completion_begin() const;
+  bool blank(size_t at) const;
   void insert(Key key);
   void erase(size_t from, size_t to);
   size_t before(size_t at) const;

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <unordered_set>
 
 #include "viewer/render/cells.h"
 #include "viewer/render/numbers.h"
@@ -33,6 +35,17 @@ double weight(const view::Cell& cell) {
   return -1;
 }
 
+constexpr std::string_view kInlined = " (inlined)";
+
+/// The name of a function in a tree without what the tree puts behind it; "f (x12)" is f, folded.
+std::string bare_name(std::string name) {
+  if (const size_t at = name.rfind(" (x"); at != std::string::npos && name.ends_with(')') &&
+                                           name.find_first_not_of("0123456789", at + 3) + 1 == name.size())
+    name.resize(at);
+  if (const size_t at = name.rfind(kInlined); at != std::string::npos) name.resize(at);
+  return name;
+}
+
 }  // namespace
 
 std::string cell_of(const view::Table& table, uint32_t row, std::string_view id) {
@@ -48,18 +61,46 @@ uint64_t number_of(const view::Table& table, uint32_t row, std::string_view id) 
   return number == nullptr ? 0 : *number;
 }
 
+std::vector<std::string> short_names(const view::Table& table, std::string_view id) {
+  std::vector<std::string> names;
+  std::unordered_set<std::string_view> seen;
+  const auto column = std::ranges::find(table.columns, id, &view::Column::id);
+  if (column == table.columns.end()) return names;
+  const auto at = size_t(column->narrow >= 0 ? column->narrow : column - table.columns.begin());
+  for (uint32_t i = 0; i < table.rows.size(); ++i) {
+    const auto* name = std::get_if<std::string_view>(&table.row(i)[at]);
+    const bool named = name != nullptr && !name->empty() && table.rows[i].kind == view::RowKind::kOrdinary;
+    if (named && seen.insert(*name).second) names.emplace_back(*name);
+  }
+  return names;
+}
+
+bool is_inlined(const view::Table& table, uint32_t row) {
+  return cell_of(table, row, "function").find(kInlined) != std::string::npos;
+}
+
+std::vector<uint64_t> tree_keys(const view::Table& table) {
+  std::vector<uint64_t> keys(table.rows.size());
+  // By depth: the key of the row, or where that is inlined of the one that it was inlined into.
+  std::vector<uint64_t> above;
+  for (uint32_t i = 0; i < keys.size(); ++i) {
+    const size_t depth = is_sum(table.rows[i]) ? 0 : std::min<size_t>(table.rows[i].depth, above.size());
+    above.resize(depth);
+    const uint64_t parent = above.empty() ? 0 : above.back();
+    const std::string name = bare_name(cell_of(table, i, "function"));
+    const bool inlined = is_inlined(table, i);
+    // The factor keeps rows apart whose names stand in another order.
+    keys[i] = (parent + (inlined ? 1 : 0)) * 0x9e3779b97f4a7c15 + std::hash<std::string>()(name);
+    above.push_back(inlined ? parent : keys[i]);
+  }
+  return keys;
+}
+
 Subject subject_of(const view::Table& table, uint32_t row) {
   Subject subject;
   if (is_sum(table.rows[row])) return subject;
-  if (table.rows[row].kind == view::RowKind::kOrdinary) subject.function = cell_of(table, row, "function");
-  // "f (x12)" is f, folded.
-  if (const size_t at = subject.function.rfind(" (x");
-      at != std::string::npos && subject.function.ends_with(')') &&
-      subject.function.find_first_not_of("0123456789", at + 3) + 1 == subject.function.size())
-    subject.function.resize(at);
-  constexpr std::string_view kInlined = " (inlined)";
-  if (const size_t at = subject.function.rfind(kInlined); at != std::string::npos)
-    subject.function.resize(at);
+  if (table.rows[row].kind == view::RowKind::kOrdinary)
+    subject.function = bare_name(cell_of(table, row, "function"));
   subject.module = cell_of(table, row, "module");
   subject.thread = cell_of(table, row, "tid");
   return subject;
