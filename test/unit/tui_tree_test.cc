@@ -4,7 +4,9 @@
 #include <criterion/criterion.h>
 
 #include <algorithm>
+#include <numeric>
 
+#include "test/unit/example_profile.h"
 #include "test/unit/odd_profiles.h"
 #include "test/unit/screen_driver.h"
 
@@ -36,7 +38,89 @@ size_t level(const test::ScreenDriver& driver) {
   return at == std::string::npos ? 0 : std::stoul(line.substr(at + 6));
 }
 
+/// The example with names as they are before lines and inlined calls have been looked up.
+test::RandomProfile with_quick_names() {
+  test::RandomProfile made = test::example_profile();
+  symbol::SymbolTable& names = made.symbols;
+  std::vector<symbol::Frame> outermost;
+  for (uint32_t site = 0; site + 1 < names.site_first.size(); ++site) {
+    outermost.push_back(names.frames({site}).back());
+    outermost.back().inlined = false;
+  }
+  names.frame_rows = std::move(outermost);
+  std::iota(names.site_first.begin(), names.site_first.end(), 0u);
+  return made;
+}
+
+/// A screen with quick names, and what comes later.
+struct LateNames {
+  explicit LateNames(const char* screen)
+      : driver({.size = {100, 160}, .look = {false, false}, .screen = screen}, with_quick_names()) {}
+  void come() {
+    driver.workspace().use(late.profile, late.symbols);
+    driver.press("<Resize 160x100>");
+  }
+  test::RandomProfile late = test::example_profile();
+  test::ScreenDriver driver;
+};
+
 }  // namespace
+
+Test(tui_tree, better_names_leave_folds_alone) {
+  for (const char* screen : {"top-down", "bottom-up"}) {
+    for (const char* keys : {"C", "E", "Cjj<Right>", "EG"}) {
+      LateNames late(screen);
+      late.driver.press(keys);
+      const std::string at = selected(late.driver);
+      const size_t before = rows(late.driver);
+      late.come();
+      cr_expect(selected(late.driver) == at, "%s after %s: %s, not %s", screen, keys,
+                selected(late.driver).c_str(), at.c_str());
+      // Inlined calls are rows that were not there.
+      cr_expect_geq(rows(late.driver), before, "%s after %s", screen, keys);
+      const bool same_roots = std::string_view(screen) == "top-down";
+      if (same_roots && std::string_view(keys) == "C") cr_expect_eq(rows(late.driver), before);
+    }
+  }
+}
+
+Test(tui_tree, better_names_show_what_was_seen) {
+  LateNames late("top-down");
+  late.driver.press("E/Aabb<Enter>");
+  cr_expect(late.driver.message() == "No match.", "inlined, so not known yet");
+  late.driver.press("/powf<Enter>");
+  const std::string seen = selected(late.driver);
+  late.come();
+  cr_expect(selected(late.driver) == seen && late.driver.reversed().size() == 1, "%s",
+            late.driver.text().c_str());
+}
+
+Test(tui_flame, better_names_leave_zoom_and_place_alone) {
+  LateNames late("flame");
+  late.driver.press("g<Down><Down><Enter><Down>");
+  const std::string at = selected(late.driver), top = late.driver.line(3);
+  late.come();
+  cr_expect(selected(late.driver) == at, "%s, not %s", selected(late.driver).c_str(), at.c_str());
+  cr_expect(late.driver.line(3) == top, "%s", late.driver.text().c_str());
+}
+
+Test(tui_timeline, better_names_leave_zoom_and_mark_alone) {
+  LateNames late("timeline");
+  late.driver.press("<Right><Right><Right>+<Right><Right> <Right><Right>j");
+  const std::string before = late.driver.text();
+  late.come();
+  cr_expect(late.driver.text() == before, "%s", late.driver.text().c_str());
+  late.driver.press(":--process raytrace<Enter>");
+  cr_expect(late.driver.text() != before, "another question begins anew");
+}
+
+Test(tui_callers, better_names_leave_the_place_alone) {
+  LateNames late("callers");
+  late.driver.press(":callers trace<Enter><Down>");
+  const std::string at = selected(late.driver);
+  late.come();
+  cr_expect(selected(late.driver) == at, "%s, not %s", selected(late.driver).c_str(), at.c_str());
+}
 
 Test(tui_tree, opens_along_the_hot_path) {
   test::ScreenDriver driver = tree();

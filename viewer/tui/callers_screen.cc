@@ -15,11 +15,18 @@ constexpr size_t kMiddleRows = 4;  // heading, the function, other stacks, what 
 }  // namespace
 
 void CallersScreen::make() {
+  // Better names of the same answer leave the cursor where it is.
+  const bool anew = asked_anew(), stays = !anew && shown_ == path_.back();
+  shown_ = path_.back();
+  const Subject selected = stays ? subject() : Subject{};
   made_ = workspace_.make_of("callers", path_.back());
   for (size_t i = 0; i < kParts; ++i)
     widgets_[i].set_table(made_ && i < made_->tables.size() ? &made_->tables[i] : nullptr, units_);
   TableWidget::align(widgets_);
-  active_ = kMiddle;
+  if (!stays || widgets_[active_].table() == nullptr) active_ = kMiddle;
+  TableWidget& widget = widgets_[active_];
+  for (const uint32_t row : widget.rows())
+    if (stays && subject_of(*widget.table(), row).function == selected.function) return widget.select(row);
 }
 
 void CallersScreen::refresh() {

@@ -35,6 +35,7 @@ class CallersScreen : public ViewScreen {
 
   Units units_ = Units::kAll;
   std::vector<std::string> path_;  // functions, the shown one last
+  std::string shown_;              // when the view was made last
   std::array<TableWidget, kParts> widgets_;
   std::array<size_t, kParts> tops_{};  // rows of the pane where they were drawn
   size_t active_ = kMiddle;

@@ -31,6 +31,8 @@ const view::Bar* bar_of(const view::Table& table, uint32_t row) {
 
 void FlameScreen::refresh() {
   if (!outdated()) return;
+  const bool anew = asked_anew();
+  const std::vector<uint64_t> selected = keys_to_root(selected_), zoomed = keys_to_root(zoom_);
   made_ = workspace_.make("top-down", [](view::Request& request) {
     request.fold_recursion = true;
     request.min_share = std::max(request.min_share, view::kFlameScreenShare);
@@ -38,10 +40,12 @@ void FlameScreen::refresh() {
   nodes_.assign(1, {});
   selected_ = zoom_ = 0;
   first_level_ = 0;
+  keys_.clear();
   if (first_table() == nullptr) return;
   // All that is shown, so that shares are those of other screens; what is too small for a cell stays blank.
   nodes_[0].time = made_->ledger.shown.count;
   const view::Table& table = made_->tables.front();
+  keys_ = tree_keys(table);
   std::vector<uint32_t> above = {0};
   std::vector<uint32_t> last_child = {0};
   for (uint32_t i = 0; i < table.rows.size(); ++i) {
@@ -62,11 +66,32 @@ void FlameScreen::refresh() {
   // Nodes stand in the order of a tree that is read, children after their parents.
   for (uint32_t node = uint32_t(nodes_.size()); --node > 0;)
     nodes_[nodes_[node].parent].end = std::max(nodes_[nodes_[node].parent].end, nodes_[node].end);
+  if (!anew && selected.size() > 1) {
+    selected_ = nearest(selected);
+    zoom_ = nearest(zoomed);
+    return;
+  }
   // The hot path's end is where one looks first.
   while (const uint32_t child = nodes_[selected_].first_child) {
     if (nodes_[child].time * 2 < nodes_[selected_].time) break;
     selected_ = child;
   }
+}
+
+/// Of a node and all above it; the root has 0.
+std::vector<uint64_t> FlameScreen::keys_to_root(uint32_t node) const {
+  std::vector<uint64_t> keys;
+  for (; node != 0; node = nodes_[node].parent) keys.push_back(keys_[nodes_[node].row]);
+  keys.push_back(0);
+  return keys;
+}
+
+/// The node of the first of these keys that there is.
+uint32_t FlameScreen::nearest(const std::vector<uint64_t>& keys_to_root) const {
+  for (const uint64_t key : keys_to_root)
+    for (uint32_t node = 1; node < nodes_.size(); ++node)
+      if (keys_[nodes_[node].row] == key) return node;
+  return 0;
 }
 
 bool FlameScreen::below(uint32_t node, uint32_t above) const {

@@ -38,6 +38,8 @@ class FlameScreen : public ViewScreen {
   };
 
   void refresh();
+  std::vector<uint64_t> keys_to_root(uint32_t node) const;
+  uint32_t nearest(const std::vector<uint64_t>& keys_to_root) const;
   void place(size_t rows, size_t columns);
   void draw_box(Pane& pane, const Box& box) const;
   size_t draw_details(Pane pane) const;
@@ -49,7 +51,8 @@ class FlameScreen : public ViewScreen {
   bool below(uint32_t node, uint32_t above) const;
 
   std::vector<Node> nodes_{1};
-  std::vector<Box> boxes_;  // as last drawn
+  std::vector<uint64_t> keys_;  // tree_keys() of the table
+  std::vector<Box> boxes_;      // as last drawn
   uint32_t selected_ = 0, zoom_ = 0;
   size_t first_level_ = 0;
   bool flame_ = false;

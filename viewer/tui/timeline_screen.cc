@@ -36,9 +36,11 @@ Style state_style(char letter) {
 }  // namespace
 
 void TimelineScreen::refresh(size_t slices) {
-  const bool changed = outdated();
-  if (!changed && slices_ == slices) return;
-  if (changed) zooms_.clear();
+  const bool changed = outdated(), resized = slices_ != slices;
+  if (!changed && !resized) return;
+  const bool anew = asked_anew();
+  if (anew) zooms_.clear();
+  if (anew || resized) mark_.reset();
   slices_ = slices;
   const auto tune = [&](view::Request& request) { request.slices = slices; };
   made_ = zooms_.empty()
@@ -46,7 +48,6 @@ void TimelineScreen::refresh(size_t slices) {
               : workspace_.make_range("timeline", {zooms_.back().begin}, {zooms_.back().end}, tune);
   levels_.clear();
   threads_.clear();
-  mark_.reset();
   cursor_ = std::min(cursor_, slices - 1);
   begin_ = end_ = 0;
   if (!made_) return;

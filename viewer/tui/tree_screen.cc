@@ -23,6 +23,7 @@ bool in_tree(const view::Row& row) {
 void TreeScreen::refresh() {
   follow_units();
   if (!outdated()) return;
+  const Folds before = asked_anew() ? Folds() : folds();
   made_ = workspace_.make(kind_, [](view::Request& request) {
     request.fold_recursion = true;
     if (request.min_share == 0) request.min_share = view::kTreeScreenShare;
@@ -30,8 +31,41 @@ void TreeScreen::refresh() {
   widget_.set_table(first_table(), units_);
   find_family();
   open_hot_path(0);
+  fold_as(before);
   find_kept();
   show_rows();
+  if (before.selected && first_table() != nullptr) select_key(*before.selected);
+}
+
+TreeScreen::Folds TreeScreen::folds() const {
+  Folds folds;
+  const view::Table* table = first_table();
+  if (table == nullptr) return folds;
+  const std::vector<uint64_t> keys = tree_keys(*table);
+  for (uint32_t i = 0; i < keys.size(); ++i) folds.open.emplace(keys[i], open_[i]);
+  if (const auto row = widget_.selected()) folds.selected = keys[*row];
+  return folds;
+}
+
+/// What was there before is as it was; inlined calls that are new are open where their caller is, so that
+/// what was seen below it still is.
+void TreeScreen::fold_as(const Folds& before) {
+  const view::Table* table = first_table();
+  if (table == nullptr || before.open.empty()) return;
+  const std::vector<uint64_t> keys = tree_keys(*table);
+  for (uint32_t i = 0; i < keys.size(); ++i) {
+    const auto known = before.open.find(keys[i]);
+    if (known != before.open.end())
+      open_[i] = known->second && has_children(i);
+    else if (is_inlined(*table, i))
+      open_[i] = has_children(i) && parent_[i] != kNone && open_[parent_[i]];
+  }
+}
+
+void TreeScreen::select_key(uint64_t key) {
+  const std::vector<uint64_t> keys = tree_keys(*first_table());
+  for (const uint32_t row : widget_.rows())
+    if (keys[row] == key) return widget_.select(row);
 }
 
 /// From depths alone: rows stand in the order of a tree that is read.

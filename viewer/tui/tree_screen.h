@@ -2,7 +2,9 @@
 // TreeScreen: a call tree that folds. It opens along the hot path. Context: viewer.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "viewer/tui/view_screen.h"
@@ -27,6 +29,14 @@ class TreeScreen : public TableScreen {
   bool has_children(uint32_t row) const { return row + 1 < end_[row]; }
   bool heavy_child(uint32_t row) const;
   void open_hot_path(uint32_t from);
+  /// What is unfolded and selected, by tree_keys().
+  struct Folds {
+    std::unordered_map<uint64_t, bool> open;
+    std::optional<uint64_t> selected;
+  };
+  Folds folds() const;
+  void fold_as(const Folds& before);
+  void select_key(uint64_t key);
   void set_open_below(uint32_t row, bool open);
   void set_open_levels(uint32_t row, bool open);
   void open_parents(uint32_t row);

@@ -24,6 +24,8 @@ class ViewScreen : public Screen {
   /// Whether the view is to be made, the first time and once after each change of the workspace.
   bool outdated() { return std::exchange(revision_, workspace_.revision()) != workspace_.revision(); }
   void make_again() { revision_ = 0; }
+  /// Whether another thing is asked than the last time; else folds, marks and places stay what they are.
+  bool asked_anew() { return std::exchange(question_, workspace_.question()) != workspace_.question(); }
   bool up_to_date() const { return revision_ == workspace_.revision(); }
   /// Null where there is no view, or none with a table.
   const view::Table* first_table() const {
@@ -34,7 +36,7 @@ class ViewScreen : public Screen {
   view::Made made_;
 
  private:
-  uint64_t revision_ = 0;
+  uint64_t revision_ = 0, question_ = 0;
 };
 
 class TableScreen : public ViewScreen {
