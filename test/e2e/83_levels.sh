@@ -106,18 +106,29 @@ else
   echo "SKIPPED affinity: one processor"
 fi
 
-# The limit of a cgroup, of either version.
-limited() {  # limited FOLDER FILE VALUE
+# The limit of a cgroup, of either version: half a processor. Threads that it stops are ready, so levels stay what they are.
+group=varve-test-$$
+limit_of() {  # limit_of FOLDER FILE VALUE: makes a cgroup with that limit
   mkdir "$1" 2>/dev/null || return
   [ -e "$1/$2" ] && echo "$3" >"$1/$2" || { rmdir "$1"; return 1; }
-  bash -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$1" "$VARVE" record -q -o "limited-$2" sleep 0.1
-  wait_for rmdir "$1"
-  expect_eq "target with $2" "$(fact "limited-$2" target)" 0.5
 }
-name=varve-test-$$
-limited "/sys/fs/cgroup/$name" cpu.max "50000 100000" || limited "/sys/fs/cgroup/unified/$name" cpu.max "50000 100000" ||
-  echo "SKIPPED a limit of version 2: its cgroups cannot be written"
-limited "/sys/fs/cgroup/cpu/$name" cpu.cfs_quota_us 50000 || echo "SKIPPED a limit of version 1: its cgroups cannot be written"
+in_group() { bash -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$@"; }  # in_group FOLDER COMMAND...
+switches_limited() { levels switches $1 2 in_group "$limit"; }
+sweeps_limited() { levels sweeps $1 5 in_group "$limit"; }
+limits=
+for place in "" unified/; do
+  limit_of "/sys/fs/cgroup/$place$group" cpu.max "50000 100000" && limits+=" /sys/fs/cgroup/$place$group" && break
+done
+[ -n "$limits" ] || echo "SKIPPED a limit of version 2: its cgroups cannot be written"
+limit_of "/sys/fs/cgroup/cpu/$group" cpu.cfs_quota_us 50000 && limits+=" /sys/fs/cgroup/cpu/$group" ||
+  echo "SKIPPED a limit of version 1: its cgroups cannot be written"
+trap 'rmdir $limits 2>/dev/null; cd /; rm -rf "$work"' EXIT
+for limit in $limits; do
+  for source in $sources; do
+    more_work ${source}_limited
+    expect_eq "target with $limit" "$(fact p target)" 0.5
+  done
+done
 
 # What was delayed is in no level, and no time is at level 0 because of it.
 record -q -o delayed --delay 500ms "$program" 200
