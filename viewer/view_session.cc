@@ -23,6 +23,7 @@ namespace {
 using Opened = std::shared_ptr<OpenProfile>;
 using Loading = Later<tl::expected<Opened, std::string>>;
 using Naming = Later<symbol::FoundSymbols>;
+using Coding = Later<symbol::FoundCode>;
 
 /// What is there within this time needs no other screen before.
 constexpr std::chrono::milliseconds kPatience(150);
@@ -60,6 +61,14 @@ Naming begin_naming(const Opened& open, const symbol::ResolveOptions& options) {
   });
 }
 
+Coding begin_coding(const Opened& open, const tui::LaterCode::Sites& sites,
+                    const symbol::ResolveOptions& options) {
+  return Coding([open, sites, options](const Coding::Tell& tell) {
+    tell("Reading code");
+    return symbol::code_for(open->profile, sites, options);
+  });
+}
+
 /// What screens are made from, and what of it is still to come: samples where there are only stored views,
 /// lines where there are only names. Everything that a screen was ever made from lives as long as this.
 class Behind {
@@ -71,8 +80,9 @@ class Behind {
   const symbol::SymbolTable& names() const { return better_ ? better_->table : opened().names.table; }
   const view::StoredViews* views() const { return opened().views ? &*opened().views : nullptr; }
 
-  bool pending(const tui::Workspace& workspace) const {
-    return loading_ || naming_ || (workspace.wants_samples() && failure_.empty());
+  bool pending(tui::Workspace& workspace) const {
+    return loading_ || naming_ || coding_ || !workspace.later_code()->wanted().empty() ||
+           (workspace.wants_samples() && failure_.empty());
   }
   /// Goes on, and gives the workspace what has come. Words on what is still missing.
   std::string look(tui::Workspace& workspace) {
@@ -87,10 +97,22 @@ class Behind {
       better_ = std::exchange(naming_, std::nullopt)->take();
       workspace.use(profile(), names());
     }
-    return loading_ ? loading_->words() : naming_ ? naming_->words() : "";
+    look_for_code(*workspace.later_code());
+    return loading_ ? loading_->words() : coding_ ? coding_->words() : naming_ ? naming_->words() : "";
   }
 
  private:
+  void look_for_code(tui::LaterCode& code) {
+    const bool begins = !coding_ && !code.wanted().empty();
+    if (begins) {
+      coding_for_ = {opened_.back(), code.wanted()};
+      coding_ = begin_coding(opened_.back(), code.wanted(), session_.options.symbols);
+    }
+    if (!coding_ || !coding_->ready_within(begins ? kPatience : std::chrono::milliseconds())) return;
+    symbol::FoundCode found = std::exchange(coding_, std::nullopt)->take();
+    if (coding_for_.first == opened_.back()) code.put(std::move(coding_for_.second), std::move(found));
+  }
+
   void take(Opened open) {
     opened_.push_back(std::move(open));
     const symbol::ResolveOptions& options = session_.options.symbols;
@@ -103,7 +125,9 @@ class Behind {
   std::optional<Loading> loading_;
   std::optional<Naming> naming_;
   std::optional<symbol::FoundSymbols> better_;
-  std::string failure_;  // why there will be no samples
+  std::optional<Coding> coding_;
+  std::pair<Opened, tui::LaterCode::Sites> coding_for_;  // what it is the code of
+  std::string failure_;                                  // why there will be no samples
 };
 
 class Session {
@@ -173,6 +197,7 @@ class Session {
     tui::Workspace workspace(behind.profile(), behind.names(), session_.options.request, read_narrow_options,
                              behind.views());
     workspace.look = look_;
+    workspace.read_code_later();
     tui::App app(workspace, app_options(session_, behind.opened()));
     if (!session_.function.empty()) app.show(session_.function);
     const tui::Outcome outcome = tui::run_on_terminal(

@@ -214,10 +214,9 @@ Test(annotate, needs_no_binary_where_the_code_was_stored) {
   const analyze::Annotation before = it.annotate("outer", true, fresh);
   shell(fmt::format("rm '{}'", it.binary));
   cr_assert(symbol::collect_code(it.profile, it.all_sites()).pieces.empty());
-  std::string trouble;
-  const symbol::CodeTable stored = symbol::code_for(it.profile, it.all_sites(), {}, &trouble);
-  cr_assert(trouble.empty(), "%s", trouble.c_str());
-  const analyze::Annotation after = it.annotate("outer", true, stored);
+  const symbol::FoundCode stored = symbol::code_for(it.profile, it.all_sites(), {});
+  cr_assert(stored.trouble.empty(), "%s", stored.trouble.c_str());
+  const analyze::Annotation after = it.annotate("outer", true, stored.table);
   cr_assert_eq(after.instructions.size(), before.instructions.size());
   for (size_t i = 0; i < after.instructions.size(); ++i) {
     cr_assert_eq(after.instructions[i].bytes, before.instructions[i].bytes);

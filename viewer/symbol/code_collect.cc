@@ -154,16 +154,16 @@ std::vector<SiteId> sites_by_time(const load::Profile& profile) {
   return sites;
 }
 
-CodeTable code_for(const load::Profile& profile, std::span<const SiteId> wanted,
-                   const ResolveOptions& options, std::string* trouble) {
+FoundCode code_for(const load::Profile& profile, std::span<const SiteId> wanted,
+                   const ResolveOptions& options) {
   auto stored = read_code_file(profile);
-  if (!stored && trouble) *trouble = stored.error();
+  const std::string trouble = stored ? "" : stored.error();
   const auto covered = [&](SiteId id) {
     const load::Site& site = profile.sites[id.index()];
     const bool has_code = !site.special() && !profile.modules[site.module.index()].anonymous;
     return !has_code || stored->piece_at(site.module, site.vaddr.value) != nullptr;
   };
-  if (stored && std::ranges::all_of(wanted, covered)) return std::move(*stored);
+  if (stored && std::ranges::all_of(wanted, covered)) return {std::move(*stored), ""};
   CodeTable fresh = collect_code(profile, wanted, options);
   const auto found = [&](const CodeTable& code) {
     return std::ranges::count_if(wanted, [&](SiteId id) {
@@ -171,7 +171,7 @@ CodeTable code_for(const load::Profile& profile, std::span<const SiteId> wanted,
       return !site.special() && code.piece_at(site.module, site.vaddr.value) != nullptr;
     });
   };
-  return stored && found(*stored) >= found(fresh) ? std::move(*stored) : std::move(fresh);
+  return {stored && found(*stored) >= found(fresh) ? std::move(*stored) : std::move(fresh), trouble};
 }
 
 }  // namespace varve::symbol

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "viewer/load/profile.h"
@@ -27,9 +28,13 @@ CodeTable collect_code(const load::Profile& profile, std::span<const SiteId> wan
 /// first, then the calls with the most time below.
 std::vector<SiteId> sites_by_time(const load::Profile& profile);
 
-/// For these sites, the profile's own code, else that of the program files. `trouble`, if given, gets a
-/// sentence when the code file could not be used. A table with all of them that could be found.
-CodeTable code_for(const load::Profile& profile, std::span<const SiteId> wanted,
-                   const ResolveOptions& options, std::string* trouble = nullptr);
+struct FoundCode {
+  CodeTable table;
+  std::string trouble;  // a sentence when the code file could not be used; else empty
+};
+
+/// For these sites, the profile's own code, else that of the program files: all of it that could be found.
+FoundCode code_for(const load::Profile& profile, std::span<const SiteId> wanted,
+                   const ResolveOptions& options);
 
 }  // namespace varve::symbol

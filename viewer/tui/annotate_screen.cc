@@ -87,7 +87,9 @@ void AnnotateScreen::show_part(Side side, size_t part) {
 }
 
 void AnnotateScreen::refresh() {
-  if (!outdated()) return;
+  const uint64_t code = workspace_.later_code() ? workspace_.later_code()->revision() : 0;
+  const bool code_came = std::exchange(code_revision_, code) != code;
+  if (!outdated() && !code_came) return;
   if (path_.empty()) path_.push_back(workspace_.hottest_function());
   if (path_.back().empty()) return path_.clear();
   made_ = workspace_.make_of("annotate", path_.back());

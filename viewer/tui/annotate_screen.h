@@ -57,6 +57,7 @@ class AnnotateScreen : public ViewScreen {
 
   std::vector<std::string> path_;  // functions, the shown one last
   std::array<Half, 2> halves_;
+  uint64_t code_revision_ = 0;
   Side side_ = kSource;
   Mode mode_ = Mode::kBoth;
   bool jumps_ = true;

@@ -6,18 +6,26 @@
 namespace varve::tui {
 
 Outcome run_on_terminal(App& app, Terminal& terminal, const Background& background) {
-  terminal.show(app.draw(terminal.size()));
+  // What a screen asks for while it is drawn may be there at once.
+  const auto draw = [&] {
+    Canvas canvas = app.draw(terminal.size());
+    if (background.pending()) {
+      background.look();
+      canvas = app.draw(terminal.size());
+    }
+    terminal.show(canvas);
+  };
+  draw();
   for (;;) {
     terminal.set_mouse(app.mouse());
     const bool busy = background.pending();
     const Input input = terminal.read(busy);
-    if (busy) background.look();
     if (input.kind == Input::Kind::kNothing && !busy) continue;
     const Outcome outcome = app.handle(input);
     if (outcome == Outcome::kQuit || outcome == Outcome::kReload) return outcome;
     if (outcome == Outcome::kSuspend) terminal.suspend();
     if (outcome == Outcome::kRedraw) terminal.redraw();
-    terminal.show(app.draw(terminal.size()));
+    draw();
   }
 }
 

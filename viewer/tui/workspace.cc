@@ -64,6 +64,7 @@ void Workspace::use(const load::Profile& profile, const symbol::SymbolTable& sym
   symbols_ = &symbols;
   stored_ = nullptr;
   wants_samples_ = false;
+  if (later_code_) later_code_->forget();
   ++revision_;
 }
 
@@ -144,6 +145,7 @@ view::Made Workspace::make_of(std::string_view kind, const std::string& function
     wanted.function = function;
     wanted.function_trouble.clear();
     wanted.annotate.whole = true;
+    if (later_code_) wanted.annotate.code = later_code_->source();
     // A name as it stands in a row is one function's; people type expressions, too.
     auto pattern = analyze::Pattern::parse(function);
     if (!pattern) pattern = analyze::Pattern::parse(RE2::QuoteMeta(function));

@@ -10,6 +10,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "viewer/tui/later_code.h"
 #include "viewer/tui/style.h"
 #include "viewer/tui/units.h"
 #include "viewer/view/request.h"
@@ -40,6 +41,9 @@ class Workspace {
   void use(const load::Profile& profile, const symbol::SymbolTable& symbols);
   /// Whether a view was wanted that only samples can give, and there are none yet.
   bool wants_samples() const { return wants_samples_; }
+  /// Null where annotations read their code at once.
+  LaterCode* later_code() { return later_code_ ? &*later_code_ : nullptr; }
+  void read_code_later() { later_code_.emplace(); }
   /// False: there is nothing to undo.
   bool undo();
   /// Takes all filters back, but those of the first request; what else was set stays. One step, for undo().
@@ -93,6 +97,7 @@ class Workspace {
   uint64_t revision_ = 1, question_ = 1;
   const view::StoredViews* stored_;
   mutable bool wants_samples_ = false;
+  std::optional<LaterCode> later_code_;
   std::optional<view::Prepared> prepared_;  // of `prepared_for_`
   uint64_t prepared_for_ = 0;
 };

@@ -337,10 +337,12 @@ Made make_annotation(const Source& source, const Request& request, const analyze
   const AnnotateRequest& wanted = request.annotate;
   const auto sites =
       analyze::sites_of(source.profile, source.symbols, selection.by_path, request.inlines, function);
-  std::string trouble;
-  const symbol::CodeTable code = symbol::code_for(source.profile, sites, wanted.symbols, &trouble);
-  if (!trouble.empty()) notes.push_back(trouble);
-  Annotation annotation = analyze::annotate(source.profile, source.symbols, code, selection.by_path,
+  const auto code = wanted.code ? wanted.code(source.profile, sites)
+                                : std::make_shared<const symbol::FoundCode>(
+                                      symbol::code_for(source.profile, sites, wanted.symbols));
+  if (!code) return tl::unexpected<std::string>("Its code and lines are being read.");
+  if (!code->trouble.empty()) notes.push_back(code->trouble);
+  Annotation annotation = analyze::annotate(source.profile, source.symbols, code->table, selection.by_path,
                                             request.inlines, function, wanted.syntax);
   if (wanted.lines)
     for (std::string& note :

@@ -3,6 +3,8 @@
 // tabs. Context: viewer.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <tl/expected.hpp>
@@ -10,6 +12,7 @@
 #include "viewer/analyze/concurrency.h"
 #include "viewer/analyze/filter.h"
 #include "viewer/analyze/mark_range.h"
+#include "viewer/symbol/code_collect.h"
 #include "viewer/symbol/disassemble.h"
 #include "viewer/symbol/resolve_options.h"
 #include "viewer/symbol/source_files.h"
@@ -20,6 +23,10 @@ namespace varve::view {
 /// What rows of lists are sorted by; trees always by total time.
 enum class Sort : uint8_t { kSelf, kTotal, kSamples, kPoor, kOk, kIdeal, kOver };
 
+/// Where annotate has the machine code of sites from; null: it is not there yet.
+using CodeSource = std::function<std::shared_ptr<const symbol::FoundCode>(const load::Profile& profile,
+                                                                          std::span<const SiteId> sites)>;
+
 /// What annotate shows of a function.
 struct AnnotateRequest {
   bool lines = true;
@@ -28,6 +35,7 @@ struct AnnotateRequest {
   symbol::Syntax syntax = symbol::Syntax::kAtt;
   symbol::SourceOptions sources;
   symbol::ResolveOptions symbols;
+  CodeSource code;  // none: the profile's own, else that of the program files, read at once
 };
 
 struct Request {

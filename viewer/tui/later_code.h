@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// LaterCode: machine code that annotations want and somebody else reads, since debug information of any size
+// stands behind it; until it is there the screen says so and answers. Context: viewer.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "viewer/symbol/code_collect.h"
+#include "viewer/view/request.h"
+
+namespace varve::tui {
+
+class LaterCode {
+ public:
+  using Sites = std::vector<SiteId>;
+
+  /// For a request. It remembers what was asked for and not there.
+  view::CodeSource source() {
+    return [this](const load::Profile&, std::span<const SiteId> sites) {
+      if (sites.empty()) return std::make_shared<const symbol::FoundCode>();
+      const bool here = code_ && std::ranges::equal(sites, sites_);
+      wanted_ = here ? Sites() : Sites(sites.begin(), sites.end());
+      return here ? code_ : nullptr;
+    };
+  }
+  /// The sites whose code was asked for last and is not there; empty: none.
+  const Sites& wanted() const { return wanted_; }
+  void put(Sites sites, symbol::FoundCode code) {
+    if (sites == wanted_) wanted_.clear();
+    sites_ = std::move(sites);
+    code_ = std::make_shared<const symbol::FoundCode>(std::move(code));
+    ++revision_;
+  }
+  /// Of another profile from now on: its sites have other numbers.
+  void forget() {
+    wanted_.clear();
+    code_ = nullptr;
+  }
+  /// Grows when code has come.
+  uint64_t revision() const { return revision_; }
+
+ private:
+  Sites wanted_, sites_;
+  std::shared_ptr<const symbol::FoundCode> code_;  // of sites_
+  uint64_t revision_ = 0;
+};
+
+}  // namespace varve::tui
