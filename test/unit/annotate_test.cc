@@ -358,5 +358,5 @@ Test(annotate, says_when_no_time_is_in_the_code_itself) {
   const symbol::SymbolTable symbols = symbol::resolve(profile);
   const auto made = view::make(view::kAnnotation, {profile, symbols}, request);
   cr_assert(made.has_value(), "%s", made ? "" : made.error().c_str());
-  cr_expect(!made->notes.empty() && made->notes.front().starts_with("None of the time"));
+  cr_expect(!made->notes.empty() && made->notes.front().starts_with("None of its time"));
 }

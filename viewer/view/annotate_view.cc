@@ -289,8 +289,7 @@ FunctionId hottest(const std::vector<FunctionId>& functions, const Source& sourc
   });
 }
 
-constexpr std::string_view kNoTimeOfItsOwn =
-    "None of the time that is counted is in this code itself: it is in what this calls.";
+constexpr std::string_view kNoTimeOfItsOwn = "None of its time is in its own code: it is in what this calls.";
 
 std::string also_note(const Source& source, const std::vector<FunctionId>& functions, FunctionId shown) {
   constexpr size_t kNamed = 5;

@@ -107,11 +107,11 @@ std::string source_words(const load::Profile& profile) {
 
 void add_scope_note(View& view, const Request& request) {
   const analyze::Filter& filter = request.filter;
-  if (filter.thread.given() || filter.module.given() || filter.function.given())
+  if (filter.thread.given() || filter.module.given() || filter.function.given() ||
+      request.metric != analyze::kCpu)
     view.notes.push_back(
-        "Levels are those of all threads: --thread, --module and --function do not change them, --process "
-        "and "
-        "--time do.");
+        "Levels are those of all threads: --thread, --module, --function and --metric do not change them, "
+        "--process and --time do.");
 }
 
 }  // namespace varve::view
