@@ -86,3 +86,21 @@ Test(view_golden, filtered) {
   }
   test::compare_golden("filtered-100-utf8.txt", out);
 }
+
+Test(view_golden, metric) {
+  std::setlocale(LC_CTYPE, "C.UTF-8");
+  const test::RandomProfile made = test::example_profile();
+  std::string out;
+  for (const char* kind :
+       {"summary", "hotspots", "top-down", "callers", "threads", "modules", "concurrency"}) {
+    view::Request request;
+    request.metric = analyze::kPoor;
+    request.function = "parse_obj";
+    request.fold_recursion = true;
+    request.min_share = 0.005;
+    const auto view = view::make(*view::find_kind(kind), {made.profile, made.symbols}, request);
+    cr_assert(view.has_value());
+    out += fmt::format("=== {}\n{}\n", kind, render::text(*view, {100, render::Charset::kUtf8, false}));
+  }
+  test::compare_golden("metric-100-utf8.txt", out);
+}
