@@ -56,7 +56,7 @@ class AnnotationView {
   }
 
   void lines() {
-    const BandColumns bands(source_, largest_cpu(it_.line_metrics));
+    const BandColumns bands(source_, most_of_line_);
     add_line_data(bands);
     std::vector<uint64_t> places;
     for (const auto& line : it_.lines) places.push_back(uint64_t(line.file) << 32 | line.line);
@@ -66,7 +66,7 @@ class AnnotationView {
   }
 
   void instructions() {
-    const BandColumns bands(source_, largest_cpu(it_.instruction_metrics));
+    const BandColumns bands(source_, most_of_instruction_);
     add_instruction_data(bands);
     std::vector<uint64_t> places;
     for (uint32_t i = 0; i < it_.instructions.size(); ++i)
@@ -101,8 +101,7 @@ class AnnotationView {
       table.put({share(ns, it_.total[kCpu]), ns}), bands.put_bar(table, metrics);
   }
 
-  static Row row_of(const analyze::MetricTable& metrics, size_t row) {
-    const uint64_t most = largest_cpu(metrics);
+  static Row row_of(const analyze::MetricTable& metrics, size_t row, uint64_t most) {
     return {0, RowKind::kOrdinary, metrics.at(row, kCpu) == most};
   }
 
@@ -118,7 +117,7 @@ class AnnotationView {
       if (last != 0 && line.line != last + 1) gap(table);
       last = line.line;
       timed = timed || !it_.line_metrics.zero(i);
-      table.begin(row_of(it_.line_metrics, i));
+      table.begin(row_of(it_.line_metrics, i, most_of_line_));
       put_numbers(table, bands, it_.line_metrics.row(i));
       table.put({uint64_t(line.line), view_.own(with_spaces(line.text))});
     }
@@ -143,7 +142,7 @@ class AnnotationView {
           last == kNoRow || (i == last + 1 && it_.instructions[last].code.end() == row.code.address);
       if (!joins) gap(table);
       last = i;
-      table.begin(row_of(it_.instruction_metrics, i));
+      table.begin(row_of(it_.instruction_metrics, i, most_of_instruction_));
       put_numbers(table, bands, it_.instruction_metrics.row(i));
       // The first of a basic block has a colon, as a label has.
       const std::string address = fmt::format("{:x}{}", row.code.address, row.block_start ? ":" : "");
@@ -276,6 +275,8 @@ class AnnotationView {
   const Annotation& it_;
   uint64_t whole_;
   bool all_rows_;
+  uint64_t most_of_line_ = largest_cpu(it_.line_metrics);
+  uint64_t most_of_instruction_ = largest_cpu(it_.instruction_metrics);
   View view_;
   std::vector<std::string_view> files_;  // of view_, once they are needed
 };
