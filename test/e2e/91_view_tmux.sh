@@ -192,3 +192,30 @@ sys.exit("it still runs")
 P
 run python3 gone.py "$VARVE"
 expect_eq "exit code of a terminal that goes away" $code 0
+
+# Two signals at once, as to one that does not come to answer the first: it ends by them, and the terminal is as it was.
+cat >twice.py <<'P'
+import os, pty, select, signal, sys, termios, time
+pid, master = pty.fork()
+if pid == 0:
+    os.execve(sys.argv[1], ["varve", "view", "demo"], {**os.environ, "TERM": "xterm-256color"})
+before, shown, end = termios.tcgetattr(master), b"", time.time() + 20
+def read(seconds):
+    global shown
+    while select.select([master], [], [], seconds)[0]:
+        try: shown += os.read(master, 65536)
+        except OSError: return
+while b"Summary" not in shown and time.time() < end: read(0.3)
+assert termios.tcgetattr(master) != before, "no screen"
+os.kill(pid, signal.SIGSTOP)
+os.waitpid(pid, os.WUNTRACED)
+for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGCONT): os.kill(pid, number)
+status = os.waitpid(pid, 0)[1]
+assert os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGTERM, signal.SIGHUP), status
+after = termios.tcgetattr(master)
+read(0.3)
+assert after == before, "modes"
+assert b"\x1b[?1049l" in shown, "alternate screen"
+P
+run python3 twice.py "$VARVE"
+expect_eq "exit code of a test of two signals" $code 0

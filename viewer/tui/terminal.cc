@@ -36,7 +36,13 @@ struct Restore {
 };
 Restore saved;
 
-void on_signal(int number) { caught_signal = number; }
+/// The first is answered where keys are. One more ends a viewer that draws for long, or for ever.
+void on_signal(int number) {
+  if (caught_signal.exchange(number) == 0) return;
+  Terminal::restore_after_crash();
+  signal(number, SIG_DFL);
+  raise(number);
+}
 
 void append_capability(const char* name) {
   const char* value = tigetstr(name);
