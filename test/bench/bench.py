@@ -2,11 +2,13 @@
 """The measurements behind `make bench`. Everything is a ratio or a share within this run: absolute times mean nothing on
 another machine. Pairs of runs alternate, medians are printed with the range of the middle half."""
 import argparse
+import bisect
 import json
 import os
 import random
 import resource
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -96,6 +98,12 @@ def spread(values):
     return f"{statistics.median(values):.3f} [{values[quarter]:.3f} .. {values[-1 - quarter]:.3f}]"
 
 
+def trimmed_mean(values):
+    """Without the tenth at either end."""
+    values = sorted(values)
+    return statistics.mean(values[len(values) // 10 : len(values) - len(values) // 10])
+
+
 def bench_handler(bench):
     """The handler by its own account plus the signal: a share of the program's CPU time; bytes of agent files a sample."""
     print(f"\nHandler's own time + {SIGNAL_US:g} us a tick, share of CPU time\n")
@@ -129,7 +137,7 @@ def bench_cost(bench):
 
 
 def bench_observer(bench):
-    """The observer's own CPU time as a share of one processor; and what the command's CPU time becomes while it is observed."""
+    """The observer's own CPU time as a share of one processor; and what the same work costs beside it."""
     program = os.path.join(bench.build, "programs", "run_states")
     loads = [("64 threads", ["threads", "64", "4000"]), ("1000 threads", ["threads", "1000", "6000"]), ("switches", ["switches", "300000", "2"])]
     print("\nObserver's CPU time, share of one processor\n\n| load | switches | sweeps |\n|---|---|---|")
@@ -140,15 +148,49 @@ def bench_observer(bench):
             shares.append(f"{100 * s['observer_cpu_ns'] / s['elapsed_ns']:.2f} %")
             shutil.rmtree(s["profile"])
         print(f"| {name} | {' | '.join(shares)} |", flush=True)
-    print(f"\nCPU time of the command with run states over without, {bench.runs} alternating pairs: median [middle half]\n")
-    print("| program | switches | sweeps |\n|---|---|---|")
-    for name, command in bench.programs():
-        ratios = {"switches": [], "sweeps": []}
-        for _ in range(bench.runs):
-            for source, into in ratios.items():
-                off = bench.record(command, "--no-finalize", "--run-states", "off")["cpu_ns"]
-                into.append(bench.record(command, "--no-finalize", "--run-states", source)["cpu_ns"] / off)
-        print(f"| {name} | {spread(ratios['switches'])} | {spread(ratios['sweeps'])} |", flush=True)
+    seconds = 10 * bench.runs
+    print(f"\nCPU time of a piece of work with the recorder running over stopped, {seconds} s of random quarters of a second: mean [95 %]\n")
+    print("| source | 2 threads |\n|---|---|")
+    for source in ("switches", "sweeps"):
+        print(f"| {source} | {beside_the_observer(bench, source, seconds)} |", flush=True)
+
+
+def beside_the_observer(bench, source, seconds):
+    """Runs as a whole scatter by ten percent; neighbouring quarters of a second of one run do not."""
+    log, profile = bench.path("pieces"), bench.path("beside")
+    steady = [os.path.join(bench.build, "programs", "steady"), "2", str(seconds * 1000), log]
+    recorder = subprocess.Popen([bench.varve, "record", "-q", "--no-finalize", "--run-states", source, "-o", profile, "--", *steady])
+    time.sleep(1)
+    pairs, end = [], time.monotonic() + seconds - 2
+    while time.monotonic() < end:
+        pair = {}
+        for on in random.sample((True, False), 2):
+            os.kill(recorder.pid, signal.SIGCONT if on else signal.SIGSTOP)
+            begin = time.monotonic_ns()
+            time.sleep(0.25)
+            pair[on] = (begin, time.monotonic_ns())
+        pairs.append(pair)
+    os.kill(recorder.pid, signal.SIGCONT)
+    recorder.wait()
+    shutil.rmtree(profile)
+    pieces = {}
+    with open(log, encoding="utf-8") as file:
+        for line in file:
+            thread, when, cpu = map(int, line.split())
+            pieces.setdefault(thread, []).append((when, cpu))
+
+    def cost(begin, end):
+        cpu = done = 0
+        for of in pieces.values():
+            inside = of[bisect.bisect_left(of, (begin, 0)) : bisect.bisect_right(of, (end, 0))]
+            if len(inside) > 1:
+                cpu += inside[-1][1] - inside[0][1]
+                done += len(inside) - 1
+        return cpu / done if done else 0
+
+    ratios = [cost(*pair[True]) / cost(*pair[False]) for pair in pairs if cost(*pair[False]) > 0]
+    means = sorted(trimmed_mean(random.choices(ratios, k=len(ratios))) for _ in range(2000))
+    return f"{trimmed_mean(ratios):.4f} [{means[50]:.4f} .. {means[1949]:.4f}]"
 
 
 def bench_start(bench):
