@@ -212,9 +212,11 @@ void begin_forked_image() {
 
 void end_image(format::ImageEnd how) {
   SignalBlock block;
-  write_ends();
   format::ProcessRecord& process = *agent_state.process;
+  // Before the clocks of threads that still run: what they do meanwhile is not time of threads that have
+  // ended.
   process.end_cpu_ns = process_cpu_ns();
+  write_ends();
   process.end_time_ns = monotonic_ns();
   process.end_kind = uint32_t(how);
 }

@@ -11,55 +11,86 @@
 namespace varve::agent {
 namespace {
 
-// A reading takes 50 us for a hundred mappings. The first few come as they are asked for, later ones cost a
-// thousandth of the time at most: a runtime that makes code all the time asks for ever.
+// A reading takes 50 us for a hundred mappings. The first few, while they are short, come as they are asked
+// for; later ones cost a thousandth of the time at most: a runtime that makes code all the time asks for
+// ever.
 constexpr uint32_t kFreeReadings = 4;
+constexpr uint64_t kShortNs = 200'000;
 constexpr uint64_t kPauseFactor = 1000;
+// Memory of code that was made at run time is given back, and a copy may take its place.
+constexpr uint64_t kEmptyNs = 1'000'000'000;
+
+bool same_place(const MappedRange& a, const MappedRange& b) {
+  return a.range.begin == b.range.begin && a.offset == b.offset && a.same_file(b);
+}
 
 }  // namespace
 
 void CopiedCode::look(uint64_t pc, ModuleLog& modules) {
   if (busy_.exchange(1, std::memory_order_acquire)) return;
-  if (!known_empty(pc)) {
-    const uint64_t begin = monotonic_ns();
-    if (begin >= not_before_ns_) {
-      read_map(pc, modules);
-      const uint64_t end = monotonic_ns();
-      if (++readings_ >= kFreeReadings) not_before_ns_ = end + kPauseFactor * (end - begin);
-    }
+  const uint64_t begin = monotonic_ns();
+  if (begin >= not_before_ns_ && !known_empty(pc, begin)) {
+    read_map(pc, modules);
+    const uint64_t end = monotonic_ns();
+    if (++readings_ >= kFreeReadings || end - begin > kShortNs)
+      not_before_ns_ = end + kPauseFactor * (end - begin);
   }
   busy_.store(0, std::memory_order_release);
 }
 
 void CopiedCode::reset() {
-  readings_ = copy_count_ = empty_count_ = 0;
-  not_before_ns_ = 0;
+  readings_ = copy_count_ = noted_count_ = empty_count_ = 0;
+  not_before_ns_ = empty_until_ns_ = 0;
   busy_.store(0, std::memory_order_release);
 }
 
-bool CopiedCode::known_empty(uint64_t pc) const {
-  const CodeRange* end = empty_ + std::min(empty_count_, kMostEmpty);
-  return std::any_of(empty_, end, [&](const CodeRange& range) { return range.contains(pc); });
+bool CopiedCode::known_empty(uint64_t pc, uint64_t now_ns) {
+  if (now_ns >= empty_until_ns_) {
+    empty_count_ = 0;
+    empty_until_ns_ = now_ns + kEmptyNs;
+  }
+  return std::ranges::any_of(std::span(empty_, std::min(empty_count_, kMostEmpty)),
+                             [&](const CodeRange& range) { return range.contains(pc); });
 }
 
-/// Collects what may be a copy, and the memory without a file around `pc`: neighbouring mappings are one,
-/// since a runtime changes the rights of its code page by page.
+/// Collects what may be a copy, first of all what `pc` lies in, and the stretch around `pc` that is none:
+/// neighbouring mappings without a file are one, since a runtime changes the rights of its code page by page.
 void CopiedCode::read_map(uint64_t pc, ModuleLog& modules) {
   CodeRange around, found_empty;
   copy_count_ = 0;
   each_mapping(buffer_, [&](const MappedRange& mapped) {
-    if (mapped.inode == 0) {
-      if (around.end != mapped.range.begin) around.begin = mapped.range.begin;
-      around.end = mapped.range.end;
-      if (around.contains(pc)) found_empty = around;
-      return;
-    }
+    const bool here = mapped.range.contains(pc);
     dl_find_object object{};
-    if (mapped.executable && copy_count_ < kMostCopies && !find_object(mapped.range.begin, object))
-      copies_[copy_count_++] = mapped;
+    if (mapped.inode != 0 && mapped.executable && !find_object(mapped.range.begin, object) &&
+        (here || copy_count_ < kMostCopies))
+      copies_[std::min(copy_count_++, kMostCopies - 1)] = mapped;
+    copy_count_ = std::min(copy_count_, kMostCopies);
+    if (mapped.inode != 0 || around.end != mapped.range.begin) around.begin = mapped.range.begin;
+    around.end = mapped.range.end;
+    if (around.contains(pc)) found_empty = around;
+    if (mapped.inode != 0) around = {};
   });
-  if (found_empty.end) empty_[empty_count_++ % kMostEmpty] = found_empty;
+  forget_gone(modules);
   if (copy_count_) note_origins(modules);
+  const bool copy = std::ranges::any_of(std::span(noted_, noted_count_),
+                                        [&](const MappedRange& noted) { return noted.range.contains(pc); });
+  if (found_empty.end && !copy) empty_[empty_count_++ % kMostEmpty] = found_empty;
+}
+
+/// What was unmapped, or is another file's now, is no copy any more.
+void CopiedCode::forget_gone(ModuleLog& modules) {
+  for (uint32_t i = 0; i < noted_count_;) {
+    const MappedRange noted = noted_[i];
+    const bool stays = std::ranges::any_of(std::span(copies_, copy_count_),
+                                           [&](const MappedRange& copy) { return same_place(copy, noted); });
+    // Among too many others it may have been left out.
+    if (stays || copy_count_ == kMostCopies) {
+      ++i;
+      continue;
+    }
+    modules.note_gone(noted.range.begin);
+    noted_[i] = noted_[--noted_count_];
+  }
 }
 
 /// Finds the mappings by the loader that have the same parts of the same files.
@@ -71,8 +102,11 @@ void CopiedCode::note_origins(ModuleLog& modules) {
       const uint64_t origin = mapped.range.begin + (copy.offset - mapped.offset);
       dl_find_object object{};
       if (!copy.same_file(mapped) || !mapped.range.contains(origin) || !find_object(origin, object)) continue;
+      const auto same = [&](const MappedRange& noted) { return same_place(noted, copy); };
+      if (noted_count_ == kMostCopies || std::ranges::any_of(std::span(noted_, noted_count_), same)) continue;
       const uint64_t size = std::min(copy.range.end - copy.range.begin, mapped.range.end - origin);
-      modules.note_copy(object, {copy.range.begin, copy.range.begin + size}, origin);
+      if (modules.note_copy(object, {copy.range.begin, copy.range.begin + size}, origin))
+        noted_[noted_count_++] = copy;
     }
   });
 }

@@ -71,15 +71,26 @@ bool ModuleLog::note(const dl_find_object& found) {
   return true;
 }
 
-void ModuleLog::note_copy(const dl_find_object& found, CodeRange copy, uint64_t origin) {
+bool ModuleLog::note_copy(const dl_find_object& found, CodeRange copy, uint64_t origin) {
   SpinGuard guard(lock_);
-  if (!guard.owns() || find(found.dlfo_link_map, copy.begin)) return;
+  if (!guard.owns()) return false;
+  if (find(found.dlfo_link_map, copy.begin)) return true;
   ElfImage image = describe(found);
   image.start = copy.begin;
   image.end = copy.end;
   image.code[0] = copy;
   image.code_count = 1;
   add(found.dlfo_link_map, image, found.dlfo_link_map->l_addr + (copy.begin - origin), origin);
+  return true;
+}
+
+void ModuleLog::note_gone(uint64_t start) {
+  SpinGuard guard(lock_);
+  for (uint32_t i = 0; guard.owns() && i < taken_count_; ++i) {
+    Known& known = known_[taken_[i]];
+    const bool used = known.map.load(std::memory_order_relaxed) != tombstone();
+    if (used && known.start == start) unload(known, monotonic_ns());
+  }
 }
 
 /// The headers of a library stand at the start of its mapping. Where they do not, the lookup's range must do.

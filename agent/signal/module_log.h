@@ -39,8 +39,12 @@ class ModuleLog {
   /// the log was busy, and what was looked up must be looked up again.
   bool note(const dl_find_object& found);
 
-  /// Records `copy`, a second mapping of what the loader mapped at `origin`, in the object `found`.
-  void note_copy(const dl_find_object& found, CodeRange copy, uint64_t origin);
+  /// Records `copy`, a second mapping of what the loader mapped at `origin`, in the object `found`. False:
+  /// the log was busy.
+  bool note_copy(const dl_find_object& found, CodeRange copy, uint64_t origin);
+
+  /// The copy that begins at `start` is mapped no more.
+  void note_gone(uint64_t start);
 
   /// Marks modules that are mapped no more as unloaded at `time_ns`.
   void note_unloads(uint64_t time_ns);

@@ -97,7 +97,7 @@ class LedgerMaker {
   }
 
   /// The process clock beyond the clocks of its threads, in equal parts: nobody can read the clock of a
-  /// thread that has ended. Threads that no agent saw may be in it too, hence the bound.
+  /// thread that has ended. More than ends of threads can take is time of threads that no agent saw.
   void share_thread_ends() {
     for (const Process& process : profile_.processes) {
       const bool whole = process.end == format::ImageEnd::kExit;
@@ -113,9 +113,11 @@ class LedgerMaker {
       thread_end_[process] = saturating_sub(thread_end_[process], seen);
       ended[process] += ended_early({i});
     }
-    for (uint32_t i = 0; i < ended.size(); ++i)
-      thread_end_[i] =
-          ended[i] == 0 ? Nanos{} : std::min(Nanos{thread_end_[i].count / ended[i]}, kMostThreadEnd);
+    for (uint32_t i = 0; i < ended.size(); ++i) {
+      Nanos& each = thread_end_[i];
+      each = {ended[i] == 0 ? 0 : each.count / ended[i]};
+      if (each > kMostThreadEnd) each = {};
+    }
   }
 
   void add_thread(ThreadId id) {

@@ -89,6 +89,18 @@ void App::draw_prompt(Pane pane) {
   pane.restyle(0, kReverse, at + cursor - skipped, 1);
 }
 
+namespace {
+/// A regular expression that the name, and what has it as a part, fits.
+std::string as_expression(const std::string& name) {
+  std::string text;
+  for (const char c : name) {
+    if (std::string_view("\\.+*?()|[]{}^$").find(c) != std::string_view::npos) text += '\\';
+    text += c;
+  }
+  return text;
+}
+}  // namespace
+
 /// What goes with an option or a screen: names as its view has them, the hottest first. Empty where it is
 /// none of these.
 std::vector<std::string> App::names_after(const std::string& word) const {
@@ -96,19 +108,21 @@ std::vector<std::string> App::names_after(const std::string& word) const {
     const char* word;
     const char* view;
     const char* column;
+    bool expression;  // it takes a regular expression, not a name
   };
-  static constexpr Named kNamed[] = {{"callers", "hotspots", "function"},
-                                     {"annotate", "hotspots", "function"},
-                                     {"function", "hotspots", "function"},
-                                     {"module", "modules", "module"},
-                                     {"thread", "threads", "name"}};
+  static constexpr Named kNamed[] = {{"callers", "hotspots", "function", false},
+                                     {"annotate", "hotspots", "function", false},
+                                     {"function", "hotspots", "function", true},
+                                     {"module", "modules", "module", true},
+                                     {"thread", "threads", "name", true}};
   const std::string bare = word.substr(std::min(word.find_first_not_of('-'), word.size()));
   const auto named = std::ranges::find(kNamed, bare, &Named::word);
   if (named == std::end(kNamed)) return {};
   const view::Made made = workspace_.make(named->view);
   std::vector<std::string> names;
-  if (made && !made->tables.empty()) names = short_names(made->tables.front(), named->column);
-  for (std::string& name : names) name = escaped_word(name);
+  if (made && !made->tables.empty())
+    names = names_in(made->tables.front(), named->column, named->expression ? Form::kFull : Form::kShort);
+  for (std::string& name : names) name = escaped_word(named->expression ? as_expression(name) : name);
   return names;
 }
 
@@ -204,7 +218,7 @@ Outcome App::run_command(const std::string& line) {
     if (const Binding* binding = find_binding(words[0])) return act(binding->action, 0);
   if (find_screen(words[0]) != nullptr && words.size() <= 2) {
     if (words.size() == 2)
-      if (const auto made = workspace_.make_of(words[0], words[1]); !made && !workspace_.wants_samples()) {
+      if (const auto made = workspace_.make_of(words[0], words[1]); !made && !workspace_.waits()) {
         message_ = made.error();
         return Outcome::kGoOn;
       }

@@ -145,8 +145,8 @@ void Terminal::start(bool color) {
 }
 
 Terminal::~Terminal() {
-  saved.armed = false;
   endwin();
+  saved.armed = false;  // not before: a second signal may come in between
   delscreen(static_cast<SCREEN*>(screen_));
 }
 

@@ -19,6 +19,16 @@ std::string shown_word(const std::string& word) {
   return word.find(' ') == std::string::npos && !word.empty() ? word : "'" + word + "'";
 }
 
+/// "--module node --target 4" as words of each option.
+std::vector<std::vector<std::string>> split_options(const std::vector<std::string>& words) {
+  std::vector<std::vector<std::string>> options;
+  for (const std::string& word : words) {
+    if (options.empty() || word.starts_with("--")) options.emplace_back();
+    options.back().push_back(word);
+  }
+  return options;
+}
+
 /// Of report, or the one that is a command of its own.
 const view::Kind& kind_named(std::string_view name) {
   const view::Kind* kind = view::find_kind(name);
@@ -35,6 +45,8 @@ Workspace::Workspace(const load::Profile& profile, const symbol::SymbolTable& sy
 
 tl::expected<void, std::string> Workspace::narrow(const std::vector<std::string>& words,
                                                   const std::string& crumb) {
+  if (const auto options = split_options(words); crumb.empty() && options.size() > 1)
+    return narrow_all(options);
   const view::Request& last = steps_.back().request;
   Step step{last, crumb};
   // Only what the words say, then both: of two filters of the same kind none takes the place of the other.
@@ -59,12 +71,25 @@ tl::expected<void, std::string> Workspace::narrow(const std::vector<std::string>
   return {};
 }
 
+/// A step each, so that each is shown and undone as what it is; all or none.
+tl::expected<void, std::string> Workspace::narrow_all(const std::vector<std::vector<std::string>>& options) {
+  const size_t before = steps_.size();
+  for (const auto& words : options) {
+    if (auto done = narrow(words); !done) {
+      steps_.erase(steps_.begin() + ptrdiff_t(before), steps_.end());
+      changed();
+      return done;
+    }
+  }
+  return {};
+}
+
 void Workspace::use(const load::Profile& profile, const symbol::SymbolTable& symbols) {
+  if (later_code_ && &profile != profile_) later_code_->forget();
   profile_ = &profile;
   symbols_ = &symbols;
   stored_ = nullptr;
   wants_samples_ = false;
-  if (later_code_) later_code_->forget();
   ++revision_;
 }
 

@@ -41,6 +41,8 @@ class Workspace {
   void use(const load::Profile& profile, const symbol::SymbolTable& symbols);
   /// Whether a view was wanted that only samples can give, and there are none yet.
   bool wants_samples() const { return wants_samples_; }
+  /// Whether the last view could not be made only because something of it is still to come.
+  bool waits() const { return wants_samples_ || (later_code_ && !later_code_->wanted().empty()); }
   /// Null where annotations read their code at once.
   LaterCode* later_code() { return later_code_ ? &*later_code_ : nullptr; }
   void read_code_later() { later_code_.emplace(); }
@@ -87,6 +89,7 @@ class Workspace {
   size_t first_filter() const;
   view::Source source() const { return {*profile_, *symbols_}; }
 
+  tl::expected<void, std::string> narrow_all(const std::vector<std::vector<std::string>>& options);
   view::Made make_now(std::string_view kind, const view::Request& wanted);
   view::Made without_samples() const;
 

@@ -168,7 +168,7 @@ class AnnotationView {
   /// Inside of the function its name says nothing, and where a jump leads is what must not be cut.
   static std::string short_text_of(const analyze::AnnotatedInstruction& row) {
     const std::string& operands = row.code.operands;
-    const size_t name = operands.find(" <"), offset = operands.rfind('+');
+    const size_t name = operands.find(" <"), offset = operands.rfind("+0x");
     if (row.jump == kNoRow || name == std::string::npos) return text_of(row);
     const bool start = offset == std::string::npos || offset < name;
     return fmt::format("{:<7} {}{}", row.code.mnemonic, operands.substr(0, name),
