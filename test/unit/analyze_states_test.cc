@@ -234,9 +234,9 @@ Test(states, running_and_ready_and_waiting_are_the_time_observed) {
   });
 }
 
-/// Wait is what is left of the lifetime; of each kind in proportion, and never negative.
-Test(states, settled_by_the_clocks_the_parts_are_the_lifetime) {
-  RandomProfile made = with_states(1, RunStates::Source::kSweeps);
+/// A profile whose threads lived as long as the run, with all samples in it; `clocked` gets their CPU times.
+static RandomProfile whole_lives(RunStates::Source source, std::vector<uint64_t>& clocked) {
+  RandomProfile made = with_states(1, source);
   load::Profile& profile = made.profile;
   const RunStates& states = profile.run_states;
   for (load::Thread& thread : profile.threads) {
@@ -245,19 +245,43 @@ Test(states, settled_by_the_clocks_the_parts_are_the_lifetime) {
     thread.start_time = states.begin;
     thread.end_time = states.end;
   }
-  std::vector<uint64_t> clocked(profile.threads.size());
+  clocked.resize(profile.threads.size());
   for (size_t i = 0; i < profile.samples.size(); ++i) {
     profile.samples.time_ns[i] = states.begin.count + i;
     if (profile.samples.thread[i].valid())
       clocked[profile.samples.thread[i].index()] += profile.samples.weight_ns[i];
   }
-  const uint64_t life = states.end.count - states.begin.count;
-  const auto seen = thread_states(profile, {}), settled = settled_states(profile, {});
+  return made;
+}
+
+/// Wait is what is left of the lifetime; of each kind in proportion, and never negative.
+Test(states, settled_by_the_clocks_the_parts_are_the_lifetime) {
+  std::vector<uint64_t> clocked;
+  const RandomProfile made = whole_lives(RunStates::Source::kSweeps, clocked);
+  const uint64_t life = made.profile.run_states.end.count - made.profile.run_states.begin.count;
+  const auto seen = thread_states(made.profile, {}), settled = settled_states(made.profile, {});
   for (size_t i = 0; i < settled.size(); ++i) {
     cr_expect_eq(settled[i].running_ns, std::min(clocked[i], life));
     cr_expect_leq(settled[i].ready_ns, seen[i].ready_ns);
     cr_expect_eq(settled[i].running_ns + settled[i].ready_ns + settled[i].waiting_ns(), life);
   }
+}
+
+/// With switches what the clock has more comes from the waits, what it has less was ready.
+Test(states, settled_switches_keep_their_sum_and_have_the_clocks_time) {
+  std::vector<uint64_t> clocked;
+  const RandomProfile made = whole_lives(RunStates::Source::kSwitches, clocked);
+  const auto seen = thread_states(made.profile, {}), settled = settled_states(made.profile, {});
+  size_t more = 0, less = 0;
+  for (size_t i = 0; i < settled.size(); ++i) {
+    const uint64_t sum = seen[i].running_ns + seen[i].ready_ns + seen[i].waiting_ns();
+    cr_expect_eq(settled[i].running_ns, std::min(clocked[i], sum));
+    cr_expect_eq(settled[i].running_ns + settled[i].ready_ns + settled[i].waiting_ns(), sum);
+    cr_expect_leq(settled[i].waiting_ns(), seen[i].waiting_ns());
+    more += clocked[i] > seen[i].running_ns;
+    less += clocked[i] < seen[i].running_ns;
+  }
+  cr_expect_gt(more + less, 0);
 }
 
 Test(states, a_letter_of_the_timeline_is_what_took_most_of_its_time) {

@@ -63,12 +63,27 @@ void settle(ThreadStates& states, uint64_t lifetime, uint64_t running) {
   most += rest;
 }
 
+/// A switch is recorded when it is done; the kernel's work for it, and for the record, is in the clock of the
+/// thread that comes: 1 to 2 us each time, a percent of a server that waits a hundred thousand times.
+void take_from_waits(ThreadStates& states, uint64_t time) {
+  while (time > 0) {
+    uint64_t& most = *std::ranges::max_element(states.wait_ns);
+    uint64_t& from = most > 0 ? most : states.ready_ns;
+    const uint64_t taken = std::min(from, time);
+    if (taken == 0) return;
+    from -= taken;
+    states.running_ns += taken;
+    time -= taken;
+  }
+}
+
 /// The thread waited as its switches say, and had a processor for more than it ran: what interrupts took, and
-/// other guests of the same machine, is in no thread's clock. It was ready then, and did not run.
+/// other guests of the same machine, is in no thread's clock. It was ready then, and did not run. Where it
+/// ran for longer than it had a processor, it came from waiting.
 void settle_switches(ThreadStates& states, uint64_t running) {
-  const uint64_t taken = states.running_ns - std::min(states.running_ns, running);
-  states.running_ns -= taken;
-  states.ready_ns += taken;
+  if (running > states.running_ns) return take_from_waits(states, running - states.running_ns);
+  states.ready_ns += states.running_ns - running;
+  states.running_ns = running;
 }
 
 }  // namespace
