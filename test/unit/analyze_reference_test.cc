@@ -116,7 +116,7 @@ std::map<uint32_t, Sum> by_function(const std::vector<Neighbour>& rows) {
 
 void check_neighbours(const RandomProfile& made, bool inlines, const std::set<uint32_t>& wanted) {
   std::map<uint32_t, Sum> callers, callees, recursive;
-  Sum total, self, outer_self, elsewhere;
+  Sum total, self, repeated, elsewhere;
   const load::Samples& rows = made.profile.samples;
   const auto is_one = [&](const StackFrame& frame) { return wanted.count(frame.function.value) != 0; };
   for (size_t i = 0; i < rows.size(); ++i) {
@@ -127,13 +127,14 @@ void check_neighbours(const RandomProfile& made, bool inlines, const std::set<ui
       continue;
     }
     total.add(rows, i);
-    if (is_one(stack.back())) self.add(rows, i);
     callers[outermost == stack.begin() ? UINT32_MAX : (outermost - 1)->function.value].add(rows, i);
-    if (outermost + 1 == stack.end()) {
-      outer_self.add(rows, i);
+    const auto innermost = std::find_if(stack.rbegin(), stack.rend(), is_one);
+    if (innermost == stack.rbegin()) {
+      self.add(rows, i);
     } else {
-      callees[(outermost + 1)->function.value].add(rows, i);
+      callees[(innermost - 1)->function.value].add(rows, i);
     }
+    if (std::count_if(stack.begin(), stack.end(), is_one) > 1) repeated.add(rows, i);
     for (auto frame = outermost + 1; frame != stack.end(); ++frame) {
       if (is_one(*frame) && !is_one(*(frame - 1))) recursive[(frame - 1)->function.value].add(rows, i);
     }
@@ -146,7 +147,7 @@ void check_neighbours(const RandomProfile& made, bool inlines, const std::set<ui
   };
   cr_expect(sum_of(got.total) == total);
   cr_expect(sum_of(got.self) == self);
-  cr_expect(sum_of(got.outer_self) == outer_self);
+  cr_expect(sum_of(got.repeated) == repeated);
   cr_expect(sum_of(got.elsewhere) == elsewhere);
   cr_expect(by_function(got.callers) == callers);
   cr_expect(by_function(got.callees) == callees);

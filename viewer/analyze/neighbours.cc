@@ -57,9 +57,10 @@ class Butterfly {
         recursive_(symbols.functions.size(), width),
         wanted_(symbols.functions.size()),
         inside_(profile.paths.size()),
-        at_outermost_(profile.paths.size()) {
+        repeated_(profile.paths.size()),
+        below_(profile.paths.size()) {
     for (const FunctionId function : result.functions) wanted_[function.index()] = true;
-    for (auto* sum : {&result.total, &result.self, &result.outer_self, &result.elsewhere}) sum->resize(width);
+    for (auto* sum : {&result.total, &result.self, &result.repeated, &result.elsewhere}) sum->resize(width);
   }
 
   /// What ends in each path, after mark().
@@ -68,22 +69,26 @@ class Butterfly {
       const Numbers own = by_path.row(i);
       if (!inside_[i]) {
         add(result_.elsewhere, own);
-      } else if (wanted_[last_function(i).index()]) {
-        add(result_.self, own);
-        if (at_outermost_[i]) add(result_.outer_self, own);
+        continue;
       }
+      if (below_[i].valid())
+        callees_.add(below_[i], own);
+      else
+        add(result_.self, own);
+      if (repeated_[i]) add(result_.repeated, own);
     }
+    result_.callees = callees_.sorted();
   }
 
   /// Which paths are inside; needs no numbers.
   void mark() {
-    for (uint32_t i = 1; i < profile_.paths.size(); ++i) walk(i, [](FunctionId, FunctionId, bool, bool) {});
+    for (uint32_t i = 1; i < profile_.paths.size(); ++i) walk(i, [](FunctionId, FunctionId, bool) {});
   }
 
   void add_inclusive(const MetricTable& inclusive) {
     for (uint32_t i = 1; i < profile_.paths.size(); ++i) {
       const Numbers numbers = inclusive.row(i);
-      walk(i, [&](FunctionId caller, FunctionId function, bool inside, bool after_outermost) {
+      walk(i, [&](FunctionId caller, FunctionId function, bool inside) {
         const bool one = wanted_[function.index()];
         if (one && !inside) {
           add(result_.total, numbers);
@@ -91,11 +96,9 @@ class Butterfly {
         } else if (one && !wanted_[caller.index()]) {
           recursive_.add(caller, numbers);
         }
-        if (after_outermost) callees_.add(function, numbers);
       });
     }
     result_.callers = callers_.sorted();
-    result_.callees = callees_.sorted();
     result_.recursive_callers = recursive_.sorted();
   }
 
@@ -105,23 +108,30 @@ class Butterfly {
                      : counted_frames(symbols_, profile_.paths[path].site, inlines_)[0].function;
   }
 
-  /// Calls visit(caller, function, inside before it, whether the caller is the outermost occurrence) for each
-  /// frame of the path from the outermost, and notes the state after the innermost.
+  /// Calls visit(caller, function, inside before it) for each frame of the path from the outermost, and notes
+  /// the state after the innermost.
   template <typename Visit>
   void walk(uint32_t path, const Visit& visit) {
     const uint32_t parent = profile_.paths[path].parent.value;
-    bool inside = inside_[parent], after_outermost = at_outermost_[parent];
+    bool inside = inside_[parent], repeated = repeated_[parent];
+    FunctionId below = below_[parent];
     FunctionId caller = last_function(parent);
     const auto frames = counted_frames(symbols_, profile_.paths[path].site, inlines_);
     for (size_t j = frames.size(); j-- > 0;) {
       const FunctionId function = frames[j].function;
-      visit(caller, function, inside, after_outermost);
-      after_outermost = wanted_[function.index()] && !inside;
-      inside = inside || after_outermost;
+      visit(caller, function, inside);
+      if (wanted_[function.index()]) {
+        repeated = repeated || inside;
+        inside = true;
+        below = FunctionId::none();
+      } else if (inside && !below.valid()) {
+        below = function;
+      }
       caller = function;
     }
     inside_[path] = inside;
-    at_outermost_[path] = after_outermost;
+    repeated_[path] = repeated;
+    below_[path] = below;
   }
 
   const load::Profile& profile_;
@@ -129,9 +139,10 @@ class Butterfly {
   bool inlines_;
   Neighbours& result_;
   Sums callers_, callees_, recursive_;
-  std::vector<bool> wanted_;        // by function
-  std::vector<bool> inside_;        // by path: one of the functions is on it
-  std::vector<bool> at_outermost_;  // by path: its innermost frame is the outermost occurrence
+  std::vector<bool> wanted_;       // by function
+  std::vector<bool> inside_;       // by path: one of the functions is on it
+  std::vector<bool> repeated_;     // by path: more than one
+  std::vector<FunctionId> below_;  // by path: what the innermost of them called; none: it is the leaf
 };
 
 std::vector<bool> functions_with_time(const load::Profile& profile, const symbol::SymbolTable& symbols,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Neighbours: one function, or several of one name, with who calls it and whom it calls.
-// Everything is counted at the outermost occurrence in a stack, so recursion is counted once and both sides
-// add up: callers = total of the function = self there + callees. Context: viewer.
+// A stack counts once, however often the function is in it: callers are those of its outermost occurrence,
+// callees those of its innermost. So both sides add up, callers = total = self + callees, and self is that of
+// every other view. Context: viewer.
 #pragma once
 
 #include <string>
@@ -20,8 +21,8 @@ struct Neighbour {
 struct Neighbours {
   std::vector<FunctionId> functions;         // in the middle
   std::vector<uint64_t> total;               // time with any of them in the stack
-  std::vector<uint64_t> self;                // time in them, inner occurrences included
-  std::vector<uint64_t> outer_self;          // of it at the outermost occurrence: total - callees
+  std::vector<uint64_t> self;                // time in them
+  std::vector<uint64_t> repeated;            // time with more than one of them in the stack
   std::vector<uint64_t> elsewhere;           // time of all other stacks
   std::vector<Neighbour> callers, callees;   // by CPU time, largest first
   std::vector<Neighbour> recursive_callers;  // of inner occurrences: inside the time above, in no sum

@@ -70,8 +70,8 @@ class CallersView {
       add(function, {0, RowKind::kFilteredOut, false}, filtered_out, label(kFilteredOut), "outside");
     }
     Table callees = part(bands_, "callees", "Calls", "Callee");
-    if (middle_.outer_self[kCpu] > 0 || middle_.outer_self[kSamples] > 0) {
-      add(callees, {0, RowKind::kSpecial, false}, middle_.outer_self, label("[self]"), "self");
+    if (middle_.self[kCpu] > 0 || middle_.self[kSamples] > 0) {
+      add(callees, {0, RowKind::kSpecial, false}, middle_.self, label("[self]"), "self");
     }
     add_all(callees, middle_.callees, "callee");
     view_.tables = {std::move(callers), std::move(function), std::move(callees)};
@@ -125,6 +125,11 @@ class CallersView {
   }
 
   void add_recursion() {
+    if (middle_.repeated[kCpu] > 0)
+      view_.notes.push_back(fmt::format(
+          "Recursive: in {:.1f}% of its time it is on the stack more than once; callers are of the "
+          "outermost, callees of the innermost.",
+          100 * share(middle_.repeated[kCpu], middle_.total[kCpu])));
     for (const analyze::Neighbour& each : middle_.recursive_callers) {
       view_.notes.push_back(
           fmt::format("Recursive: also called by {} inside its own time, {:.1f}% of it.",
