@@ -104,6 +104,19 @@ Test(tui_flame, better_names_leave_zoom_and_place_alone) {
   cr_expect(late.driver.line(3) == top, "%s", late.driver.text().c_str());
 }
 
+Test(tui_timeline, the_second_mark_ends_the_range) {
+  test::ScreenDriver driver({.screen = "timeline"});
+  driver.press("<Right><Right> <Right><Right> <Right><Right><Right>f");
+  const std::string range = driver.filter();
+  cr_expect(range.starts_with("--time "), "the cursor goes on, the range stays: %s", range.c_str());
+  test::ScreenDriver open({.screen = "timeline"});
+  open.press("<Right><Right> <Right><Right>f");
+  cr_expect(open.filter() == range, "%s", open.filter().c_str());
+  test::ScreenDriver third({.screen = "timeline"});
+  third.press("<Right><Right> <Right><Right> <Right> <Right>f");
+  cr_expect(third.filter().starts_with("--time ") && third.filter() != range, "the third begins another");
+}
+
 Test(tui_timeline, better_names_leave_zoom_and_mark_alone) {
   LateNames late("timeline");
   late.driver.press("<Right><Right><Right>+<Right><Right> <Right><Right>j");

@@ -40,7 +40,7 @@ void TimelineScreen::refresh(size_t slices) {
   if (!changed && !resized) return;
   const bool anew = asked_anew();
   if (anew) zooms_.clear();
-  if (anew || resized) mark_.reset();
+  if (anew || resized) unmark();
   slices_ = slices;
   const auto tune = [&](view::Request& request) { request.slices = slices; };
   made_ = zooms_.empty()
@@ -129,10 +129,9 @@ void TimelineScreen::draw_thread(Pane& pane, size_t row, size_t line) const {
 void TimelineScreen::draw_cursor(Pane& pane, size_t row) const {
   const auto seconds = [&](size_t slice) { return double(time_at(slice)) / 1e9; };
   std::string words = fmt::format("{:.3f} s", seconds(cursor_));
-  if (mark_) {
-    const size_t from = std::min(*mark_, cursor_), to = std::max(*mark_, cursor_);
-    pane.repeat(row, kNames + from, U'=', to - from + 1, kBold);
-    words = fmt::format("{:.3f} to {:.3f} s", seconds(from), seconds(to + 1));
+  if (const auto range = marked()) {
+    pane.repeat(row, kNames + range->first, U'=', range->second - range->first, kBold);
+    words = fmt::format("{:.3f} to {:.3f} s", seconds(range->first), seconds(range->second));
   }
   pane.put(row, kNames + cursor_, "^", kBold);
   const size_t right = kNames + cursor_ + 2;
@@ -174,18 +173,25 @@ void TimelineScreen::move(ptrdiff_t slices) {
   cursor_ = size_t(std::clamp(ptrdiff_t(cursor_) + slices, ptrdiff_t(0), ptrdiff_t(slices_) - 1));
 }
 
+std::optional<std::pair<size_t, size_t>> TimelineScreen::marked() const {
+  if (!mark_) return std::nullopt;
+  const auto [from, to] = std::minmax({*mark_, mark_end_.value_or(cursor_)});
+  return std::pair(from, to + 1);
+}
+
 /// A quarter of what is shown, around the cursor; or the marked range.
 void TimelineScreen::zoom(bool in) {
   if (!in) {
     if (zooms_.empty()) return;
     zooms_.pop_back();
   } else {
-    const size_t from = mark_ ? std::min(*mark_, cursor_) : cursor_ - std::min(cursor_, slices_ / 8);
-    const size_t to = mark_ ? std::max(*mark_, cursor_) + 1 : std::min(from + slices_ / 4, slices_);
+    const size_t left = cursor_ - std::min(cursor_, slices_ / 8);
+    const auto [from, to] = marked().value_or(std::pair(left, std::min(left + slices_ / 4, slices_)));
     const Range range{time_at(from), time_at(to)};
     if (range.end <= range.begin + slices_) return;  // a nanosecond a slice is the end
     zooms_.push_back(range);
-    cursor_ = slices_ / 2;
+    // What the cursor is at stays under it.
+    cursor_ = from <= cursor_ && cursor_ < to ? (cursor_ - from) * slices_ / (to - from) : slices_ / 2;
   }
   slices_ = 0;
 }
@@ -205,10 +211,10 @@ bool TimelineScreen::act(Action action) {
       move(ptrdiff_t(slices_ / 8));
       return true;
     case Action::kMark:
-      if (mark_)
-        mark_.reset();
+      if (mark_ && !mark_end_)
+        mark_end_ = cursor_;
       else
-        mark_ = cursor_;
+        mark_ = cursor_, mark_end_.reset();
       return true;
     case Action::kOpen:
     case Action::kUnfold:
@@ -220,7 +226,7 @@ bool TimelineScreen::act(Action action) {
     case Action::kEscape:
       if (!mark_ && zooms_.empty()) return false;
       if (mark_)
-        mark_.reset();
+        unmark();
       else
         zoom(false);
       return true;
@@ -244,8 +250,8 @@ Subject TimelineScreen::subject() const {
   if (!made_ || threads_.empty()) return {};
   Subject subject;
   subject.thread = cell_of(made_->tables.front(), uint32_t(threads_[line_]), "tid");
-  if (mark_)
-    subject.range = range_words(std::min(*mark_, cursor_), std::max(*mark_, cursor_) + 1);
+  if (const auto range = marked())
+    subject.range = range_words(range->first, range->second);
   else if (!zooms_.empty())
     subject.range = range_words(0, slices_);
   return subject;

@@ -39,6 +39,9 @@ class TimelineScreen : public ViewScreen {
   uint64_t time_at(size_t slice) const;
   std::string range_words(size_t from, size_t to) const;
   void zoom(bool in);
+  void unmark() { mark_.reset(), mark_end_.reset(); }
+  /// The marked slices, half open.
+  std::optional<std::pair<size_t, size_t>> marked() const;
   void move(ptrdiff_t slices);
   std::string_view strip_of(size_t row) const;
 
@@ -48,7 +51,7 @@ class TimelineScreen : public ViewScreen {
   uint64_t begin_ = 0, end_ = 0;
   size_t cursor_ = 0, line_ = 0, top_ = 0, page_ = 1;
   size_t threads_at_ = 0;
-  std::optional<size_t> mark_;
+  std::optional<size_t> mark_, mark_end_;  // of a range of slices; without an end it goes to the cursor
 };
 
 }  // namespace varve::tui

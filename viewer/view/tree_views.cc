@@ -88,7 +88,7 @@ class TreeTable {
         all_(all),
         view_(view),
         table_(table),
-        bands_(source, std::max<uint64_t>(all[kCpu], 1)),
+        bands_(source, largest_cpu(tree.total)),
         order_(tree, least, request.limit) {}
 
   /// A stack of our own: trees are as deep as --stack-depth allows, and an inlined chain deeper.
