@@ -219,6 +219,30 @@ Test(tui_prompt, names_are_completed) {
             driver.line(-1).c_str());
 }
 
+/// Where code is read behind the screen, the screen opens at once and says so.
+Test(tui_prompt, annotate_does_not_wait_for_code) {
+  ScreenDriver driver({.screen = "hotspots"});
+  driver.workspace().read_code_later();
+  driver.press(":annotate parse_obj<Enter>");
+  cr_expect(driver.app().screen_name() == "annotate");
+  cr_expect(driver.shows("being read"), "%s", driver.text().c_str());
+  tui::LaterCode& code = *driver.workspace().later_code();
+  const auto first = code.wanted();
+  cr_assert(!first.empty());
+  driver.press("q2a");
+  cr_expect(driver.shows("being read"));
+  cr_assert(code.wanted() != first, "another function");
+  code.put(first, {});
+  driver.press("j");
+  cr_expect(driver.shows("being read"), "what came is of the function before");
+  code.put(code.wanted(), {});
+  driver.press("j");
+  cr_expect(!driver.shows("being read"), "%s", driver.text().c_str());
+  cr_expect(code.wanted().empty());
+  driver.press(":annotate no_such_function<Enter>");
+  cr_expect(driver.message().find("no function") != std::string::npos, "%s", driver.message().c_str());
+}
+
 Test(tui_prompt, candidates_are_shown) {
   ScreenDriver driver;
   driver.press(":--t<Tab>");
