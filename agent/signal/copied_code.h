@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// CopiedCode: code of a loaded object that the program mapped a second time. V8 does so with its builtins,
-// half of the time of many node programs, to have them near the code it makes. The dynamic loader knows
+// CopiedCode: code of a loaded object that the program mapped a second time. V8 does so with its builtins, a
+// third of the time of one node program, to have them near the code it makes. The dynamic loader knows
 // nothing of such a mapping, so the agent looks for it when it meets code that no object claims. Context:
-// signal (look), agent start (reset).
+// signal and thread start (look), forked child (reset).
 #pragma once
 
 #include <atomic>

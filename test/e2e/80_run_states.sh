@@ -93,13 +93,13 @@ for source in ${allowed:+switches} sweeps; do
   expect_eq "$source: threads without run states" "$(cat without)" "[]"
   # CPU + Inactive + Wait is the lifetime, also of threads that live for a sweep or two. A virtual machine's processor may be
   # stolen: then a thread runs by its switches and not by its clock.
-  # An exec is charged to the image that begins with it, 0.05 to 0.15 ms of which are before its lifetime.
-  [ $source = sweeps ] && slack=3e5 || slack=5e6
+  # By sweeps one of 300 processes that live for 2 ms has up to 0.15 ms more CPU time than lifetime. Why is not known: a defect.
+  [ $source = sweeps ] && slack='(3e5 if n(r, "lifetime_ns") < 10e6 else 1e5)' || slack=5e6
   rm -rf g
   record -q -o g --run-states $source sh -c 'for i in 1 2 3 4 5 6; do python3 -c "sum(range(500000))"; done & sleep 0.05; wait'
   rows threads g '[(r["name"], n(r, "cpu_ns"), n(r, "inactive_ns"), n(r, "wait_ns"), n(r, "lifetime_ns")) for r in rows
     if r["wait_ns"] and r["lifetime_ns"] and
-    abs(n(r, "cpu_ns") + n(r, "inactive_ns") + n(r, "wait_ns") - n(r, "lifetime_ns")) > 0.01 * n(r, "lifetime_ns") + '$slack']' >wrong
+    abs(n(r, "cpu_ns") + n(r, "inactive_ns") + n(r, "wait_ns") - n(r, "lifetime_ns")) > 0.01 * n(r, "lifetime_ns") + '"$slack"']' >wrong
   expect_eq "$source: threads whose parts are not their lifetime" "$(cat wrong)" "[]"
   # Recording ends before the command does.
   rm -rf l
