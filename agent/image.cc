@@ -176,13 +176,16 @@ bool in_recorded_process() {
 
 void begin_first_image(const ProgramArguments& arguments) {
   SignalBlock block;
-  uint64_t start_cpu_ns = thread_cpu_ns();
+  // Of one moment: start-up is counted by the process clock, the rest by the thread's. What lay between them
+  // would be counted twice after an exec.
+  const uint64_t process_cpu = process_cpu_ns();
+  const uint64_t start_cpu_ns = thread_cpu_ns();
   if (!begin_settings()) return;
   learn_program(arguments);
   learn_own_code();
   learn_default_stack_size();
   agent_state.rules.init(rule_cache_memory, find_and_note_object);
-  if (!begin_file(process_cpu_ns())) return;
+  if (!begin_file(process_cpu)) return;
   ThreadBlock* main = acquire_block();
   if (!main) return;
   agent_state.active.store(true, std::memory_order_relaxed);
