@@ -102,6 +102,11 @@ bool is_followed(pid_t process) {
   return found;
 }
 
+bool is_busy(pid_t process) {
+  const std::string state = proc_value(fmt::format("/proc/{}/status", process), "State").value_or("");
+  return state.starts_with('R') || state.starts_with('D');
+}
+
 pid_t own_pid(pid_t process) {
   std::vector<pid_t> numbers;  // outermost namespace first
   add_numbers(proc_value(fmt::format("/proc/{}/status", process), "NSpid").value_or(""), numbers);

@@ -25,8 +25,10 @@ namespace {
 
 using format::ControlState;
 
-constexpr Nanos kTreeLook{
-    500 * kNanosPerMilli.count};  // between looks for followed descendants once the command ended
+/// Between looks for followed descendants once the command has ended.
+constexpr Nanos kTreeLook{500 * kNanosPerMilli.count};
+/// Without a followed process for this long there will be none; one that starts on a busy machine has longer.
+constexpr Nanos kNoneFollowed{400 * kNanosPerMilli.count}, kLongestStart{2 * kNanosPerSecond.count};
 
 Nanos to_nanos(const timeval& time) {
   return {uint64_t(time.tv_sec) * kNanosPerSecond.count + uint64_t(time.tv_usec) * 1000};
@@ -84,7 +86,7 @@ class Supervisor {
   bool children_live_ = true;
   bool recording_ended_ = false;  // stop() was called
   bool said_descendants_ = false;
-  unsigned unfollowed_looks_ = 0;
+  std::optional<Nanos> none_followed_since_;
   Nanos last_exit_;
   RunEnd end_;
 };
@@ -108,17 +110,24 @@ bool Supervisor::over() {
   return !followed_live();
 }
 
-/// Between fork and exec of a child nothing is mapped into it for a moment, so one look without a followed
-/// process does not count.
+/// From an exec until the dynamic loader has mapped the agent a process looks as if it had none, so a look
+/// without a followed process does not count by itself.
 bool Supervisor::followed_live() {
-  unsigned count = count_followed();
-  unfollowed_looks_ = count ? 0 : unfollowed_looks_ + 1;
+  const std::vector<pid_t> all = descendants();
+  const auto count = std::ranges::count_if(all, is_followed);
   if (count && !said_descendants_) {
     said_descendants_ = true;
     plan_.say(fmt::format("the command has ended, {} of its processes {}; recording until the end or ^C",
                           count, count == 1 ? "goes on" : "go on"));
   }
-  return unfollowed_looks_ < 2;
+  const Nanos now = clock_now(CLOCK_MONOTONIC);
+  if (count)
+    none_followed_since_.reset();
+  else if (!none_followed_since_)
+    none_followed_since_ = now;
+  if (!none_followed_since_) return true;
+  const bool starting = std::ranges::any_of(all, is_busy);
+  return now - *none_followed_since_ < (starting ? kLongestStart : kNoneFollowed);
 }
 
 unsigned Supervisor::count_followed() const {
