@@ -68,7 +68,7 @@ for source in ${allowed:+switches} sweeps; do
   is_true w "all(x['blocked'] > 350e6 for x in run['tracks'])"
   # A track lasts across exec, has its new name, and knows its parent.
   rm -rf e
-  record -q -o e --run-states $source sh -c 'sleep 0.3; sleep 0.2; exec sleep 0.1'
+  record -q -o e --run-states $source sh -c 'sleep 0.4; sleep 0.4; exec sleep 0.4'
   is_true e "sorted(x['name'] for x in run['tracks']) == ['sleep'] * 3"
   is_true e "len({x['pid'] for x in run['tracks']}) == 3 and all(x['ppid'] == run['tracks'][0]['pid'] for x in run['tracks'][1:])"
   rm -rf n
@@ -91,15 +91,20 @@ for source in ${allowed:+switches} sweeps; do
   is_true x "len({x['tid'] for x in run['tracks']}) == 2 and all(x['end'] for x in run['tracks'])"
   rows threads x '[r["name"] for r in rows if r["tid"] and not r["wait_ns"]]' >without
   expect_eq "$source: threads without run states" "$(cat without)" "[]"
-  # CPU + Inactive + Wait is the lifetime, also of threads that live for a sweep or two. A virtual machine's processor may be
-  # stolen: then a thread runs by its switches and not by its clock.
-  # By sweeps one of 300 processes that live for 2 ms has up to 0.15 ms more CPU time than lifetime. Why is not known: a defect.
-  [ $source = sweeps ] && slack='(3e5 if n(r, "lifetime_ns") < 10e6 else 1e5)' || slack=5e6
+  # CPU + Inactive + Wait is the lifetime, also of processes and threads that no sweep saw. 2 us: a virtual machine's
+  # processor may be stolen between two looks at clocks.
   rm -rf g
-  record -q -o g --run-states $source sh -c 'for i in 1 2 3 4 5 6; do python3 -c "sum(range(500000))"; done & sleep 0.05; wait'
+  record -q -o g --run-states $source sh -c 'for i in 1 2 3 4 5 6; do python3 -c "$1"; readlink -f /; done & sleep 0.05; wait' \
+    sh 'import threading
+for i in range(40):
+  threads = [threading.Thread(target=sum, args=(range(20000),)) for _ in "ab"]
+  for thread in threads: thread.start()
+  for thread in threads: thread.join()'
+  rows threads g 'len([r for r in rows if r["lifetime_ns"]]) > 400' >many
+  expect_eq "$source: enough threads" "$(cat many)" True
   rows threads g '[(r["name"], n(r, "cpu_ns"), n(r, "inactive_ns"), n(r, "wait_ns"), n(r, "lifetime_ns")) for r in rows
     if r["wait_ns"] and r["lifetime_ns"] and
-    abs(n(r, "cpu_ns") + n(r, "inactive_ns") + n(r, "wait_ns") - n(r, "lifetime_ns")) > 0.01 * n(r, "lifetime_ns") + '"$slack"']' >wrong
+    abs(n(r, "cpu_ns") + n(r, "inactive_ns") + n(r, "wait_ns") - n(r, "lifetime_ns")) > 0.01 * n(r, "lifetime_ns") + 2e3]' >wrong
   expect_eq "$source: threads whose parts are not their lifetime" "$(cat wrong)" "[]"
   # Recording ends before the command does.
   rm -rf l

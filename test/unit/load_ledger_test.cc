@@ -176,6 +176,36 @@ Test(load_ledger, what_ended_threads_took_after_their_last_clock) {
   cr_assert_eq(profile.threads[0].residual.count, 0, "the main thread has not ended early");
   cr_assert_eq(profile.threads[1].residual.count, 2 * kMs + 50'000);
   cr_assert_eq(profile.unsampled.count, 0);
+  cr_assert_eq(profile.threads[1].end_cpu.count, 3 * kMs + 50'000);
+  expect_balance(profile);
+}
+
+/// Where the kernel recorded how long each thread went on after its last clock, none has more than that.
+Test(load_ledger, ended_threads_by_their_switches) {
+  ProfileBuilder builder;
+  const size_t process = add_simple(builder, 1);
+  auto& built = builder.process(process);
+  built.threads[0].last_cpu_ns = built.threads[0].end_cpu_ns = 20 * kMs;
+  builder.observer.start_time_ns = 1 * kMs;
+  builder.observer.track(0, 1, 1, 1 * kMs, "main", true);
+  for (int32_t tid : {2, 3}) {
+    auto& thread = built.threads[builder.add_thread(process, tid)];
+    thread.start_time_ns = 10 * kMs;
+    thread.end_time_ns = 12 * kMs;
+    thread.end_cpu_ns = 2 * kMs;
+    builder.observer.track(uint32_t(tid) - 1, 1, tid, 10 * kMs, "worker", true);
+    builder.observer.switched(10 * kMs, uint32_t(tid) - 1, format::SwitchKind::kIn, uint64_t(tid) - 2);
+  }
+  builder.observer.track_end(1, 12 * kMs + 10'000);
+  builder.observer.track_end(2, 12 * kMs + 70'000);
+  builder.observer.track_end(0, 40 * kMs);
+  built.record.end_cpu_ns = 24 * kMs + 40'000;
+  built.record.end_kind = uint32_t(format::ImageEnd::kExit);
+  builder.add_exit(1, built.record.end_cpu_ns, 0);
+  auto profile = builder.load();
+  cr_assert_eq(profile.threads[1].end_cpu.count, 2 * kMs + 5'000);
+  cr_assert_eq(profile.threads[2].end_cpu.count, 2 * kMs + 35'000);
+  cr_assert_eq(profile.threads[1].end_time.count, 12 * kMs + 10'000);
   expect_balance(profile);
 }
 

@@ -52,7 +52,8 @@ class LedgerMaker {
       ThreadId& main = main_thread_[thread.process.index()];
       if (thread.is_main && !main.valid()) main = {i};
     }
-    for (uint32_t i = 0; i < processes.size(); ++i) images_[{processes[i].pid, processes[i].image}] = {i};
+    for (uint32_t i = 0; i < processes.size(); ++i)
+      if (!processes[i].seen_only) images_[{processes[i].pid, processes[i].image}] = {i};
   }
 
   /// The process CPU clock at the end of an image, as far as it is known.
@@ -96,28 +97,51 @@ class LedgerMaker {
     return main_thread_[thread.process.index()] != id && thread.end_cpu > Nanos{} && !thread.end_estimated;
   }
 
-  /// The process clock beyond the clocks of its threads, in equal parts: nobody can read the clock of a
-  /// thread that has ended. More than ends of threads can take is time of threads that no agent saw.
+  /// How long the kernel may have worked on the end of a thread: where its switches were recorded until the
+  /// last of them.
+  Nanos longest_end(ThreadId id) const {
+    const Thread& thread = profile_.threads[id.index()];
+    if (!ended_early(id)) return {};
+    if (!thread.track.valid() || profile_.run_states.source != RunStates::Source::kSwitches)
+      return kMostThreadEnd;
+    const Nanos end = profile_.run_states.tracks[thread.track.index()].end;
+    return std::min(saturating_sub(end, facts_[id.index()].last_look), kMostThreadEnd);
+  }
+
+  /// The process clock beyond the clocks of its threads, to each as large a part as its end may have taken:
+  /// nobody can read the clock of a thread that has ended. More than ends of threads can take is time of
+  /// threads that no agent saw.
   void share_thread_ends() {
-    for (const Process& process : profile_.processes) {
-      const bool whole = process.end == format::ImageEnd::kExit;
-      thread_end_.push_back(whole ? saturating_sub(process.end_cpu, process.start_cpu) : Nanos{});
+    std::vector<Nanos> ends(profile_.processes.size());  // of the process clock, what is in no thread's
+    for (uint32_t i = 0; i < ends.size(); ++i) {
+      const Process& process = profile_.processes[i];
+      if (process.end == format::ImageEnd::kExit)
+        ends[i] = saturating_sub(process.end_cpu, process.start_cpu);
     }
-    std::vector<uint64_t> ended(profile_.processes.size());
+    std::vector<Nanos> longest(ends.size());
     for (uint32_t i = 0; i < profile_.threads.size(); ++i) {
       const Thread& thread = profile_.threads[i];
       const uint32_t process = thread.process.index();
       const bool is_main = main_thread_[process] == ThreadId{i};
       const Nanos seen =
           is_main ? clocked(thread) : std::max({thread.end_cpu, thread.last_cpu, thread.start_cpu});
-      thread_end_[process] = saturating_sub(thread_end_[process], seen);
-      ended[process] += ended_early({i});
+      ends[process] = saturating_sub(ends[process], seen);
+      longest[process] += longest_end({i});
     }
-    for (uint32_t i = 0; i < ended.size(); ++i) {
-      Nanos& each = thread_end_[i];
-      each = {ended[i] == 0 ? 0 : each.count / ended[i]};
-      if (each > kMostThreadEnd) each = {};
+    for (uint32_t i = 0; i < profile_.threads.size(); ++i) {
+      const uint32_t process = profile_.threads[i].process.index();
+      if (longest[process] > Nanos{} && ends[process] <= longest[process])
+        move_end({i}, double(ends[process].count) / double(longest[process].count));
     }
+  }
+
+  /// A thread ends when the kernel is done with it.
+  void move_end(ThreadId id, double part) {
+    Thread& thread = profile_.threads[id.index()];
+    const Nanos more{uint64_t(double(longest_end(id).count) * part)};
+    if (more == Nanos{}) return;
+    thread.end_cpu = std::min(thread.end_cpu, Nanos{kMostCpuNs}) + more;
+    thread.end_time = std::max(thread.end_time, facts_[id.index()].last_look + more);
   }
 
   void add_thread(ThreadId id) {
@@ -127,8 +151,6 @@ class LedgerMaker {
     Nanos ticked = saturating_sub(last_tick, thread.start_cpu);
     // Samples may be ahead of the thread's row when a file is read while it grows.
     thread.residual = saturating_sub(clocked(thread), std::max(ticked, told));
-    if (ended_early(id))
-      thread.residual = std::min(thread.residual, Nanos{kMostCpuNs}) + thread_end_[thread.process.index()];
     Nanos end = std::max(thread.end_time, facts_[id.index()].last_sample);
     // The clock of a thread begins with it, in the kernel; that of a main thread may go back over other
     // images.
@@ -180,7 +202,6 @@ class LedgerMaker {
   std::vector<LedgerRow> rows_;
   std::vector<Nanos> clocked_;                                // by process: clocked() of its threads
   std::vector<ThreadId> main_thread_;                         // by process
-  std::vector<Nanos> thread_end_;                             // by process: what ending one thread took
   std::map<std::pair<int32_t, uint32_t>, ProcessId> images_;  // by pid and image
 };
 

@@ -25,13 +25,14 @@ struct LedgerRow {
 
 /// What the ledger needs of a thread beside its row.
 struct ThreadFacts {
-  SiteId start_routine;  // none where not known
-  Nanos last_sample;     // CLOCK_MONOTONIC; zero without samples
+  SiteId start_routine{};  // none where not known
+  Nanos last_sample{};     // CLOCK_MONOTONIC; zero without samples
+  Nanos last_look{};  // CLOCK_MONOTONIC: when its clock was read for Thread::end_cpu; zero where it was not
 };
 
 /// Fills Thread::residual, Profile::kernel_cpu, residual and unsampled from the clocks of processes and
-/// threads and the `sampled` sums, which must be there. `facts` has a row a thread.
-/// where not known.
+/// threads and the `sampled` sums, which must be there, and the tracks of threads where there are any; ends
+/// of threads are moved by what the kernel took for them. `facts` has a row a thread.
 std::vector<LedgerRow> make_ledger(Profile& profile, PathTree& tree, const std::vector<ThreadFacts>& facts);
 
 }  // namespace varve::load

@@ -47,13 +47,12 @@ class Loader {
     PathTree tree(profile_);
     profile_.sample_inputs = hash_inputs(sample_sources_, profile_);
     profile_.without_samples = !options_.samples;
-    if (options_.samples) {
-      if (!adopt_samples(tree)) add_samples(tree);
-      profile_.samples = finish_samples(tree);
-    }
+    if (options_.samples && !adopt_samples(tree)) add_samples(tree);
+    add_run_states();
+    if (options_.samples) profile_.samples = finish_samples(tree);
     complete_elapsed();
     add_marks();
-    add_run_states();
+    complete_sweep_ends(profile_);
     return std::move(profile_);
   }
 
@@ -197,7 +196,7 @@ void Loader::add_thread(ProcessId process, const format::ThreadRecord& record) {
   thread.overruns = record.overruns;
   profile_.threads.push_back(std::move(thread));
   start_routines_.push_back(record.start_routine);
-  facts_.emplace_back();
+  facts_.push_back({.last_look = {record.end_time_ns}});
 }
 
 /// Samples of a thread whose own record is damaged still belong to a thread.
@@ -306,6 +305,7 @@ void Loader::find_start_sites(PathTree& tree) {
 
 Samples Loader::finish_samples(PathTree& tree) {
   find_start_sites(tree);
+  facts_.resize(profile_.threads.size());  // of threads without an agent nothing more is known
   table_.add_ledger(make_ledger(profile_, tree, facts_));
   return table_.finish();
 }
@@ -364,7 +364,6 @@ void Loader::add_run_states() {
   } else {
     profile_.run_states = std::move(observer->states);
     join_tracks(profile_);
-    complete_sweep_ends(profile_);
   }
 }
 
