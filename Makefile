@@ -25,6 +25,11 @@ OPT_asan := -O0 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sa
 WARNINGS := -Wall -Wextra -Wshadow -Wpedantic -Wnon-virtual-dtor -Wundef -Werror
 COMMON_FLAGS := -std=c++20 -I. $(WARNINGS) -MMD -MP -DVARVE_VERSION='"$(VERSION)"' -DVARVE_LIBDIR='"$(PREFIX)/lib/varve"'
 VIEWER_FLAGS = $(COMMON_FLAGS) $(OPT_$(VARIANT))
+# Sanitized code takes clang half of g++'s time; g++ does where clang or its runtime is missing.
+VIEWER_CXX := $(CXX)
+ifeq ($(VARIANT),asan)
+VIEWER_CXX := $(if $(wildcard $(shell $(CLANGXX) -print-file-name=libclang_rt.asan-$(shell uname -m).a 2>/dev/null)),$(CLANGXX),$(CXX))
+endif
 # The C++ demangler that can be stopped is in libstdc++'s archive only, not in the shared library: that one object is linked.
 VIEWER_LIBS := -lstdc++ -Wl,-u,__gcclibcxx_demangle_callback -l:libstdc++.a -lfmt -lre2 -ldw -lelf -llzma -lxxhash -lcapstone -lz -ldl -lpthread -lboost_stacktrace_backtrace -lncursesw -ltinfo
 
@@ -70,24 +75,25 @@ $(BUILD)/agent-obj/%.o: %.cc Makefile
 # need all the same; `make fuzz` builds them without this.
 # gcc forgets that they are of the system and warns of its own std::string.
 PRECOMPILED := $(BUILD)/obj/precompiled.h
-PRECOMPILED_FLAGS := -include $(PRECOMPILED) -Winvalid-pch -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread
+PRECOMPILED_FLAGS := -include $(PRECOMPILED) -Winvalid-pch -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread \
+  -Wno-unknown-warning-option
 $(PRECOMPILED).gch: viewer/precompiled.h Makefile
 	@mkdir -p $(@D)
 	cp $< $(PRECOMPILED)
-	$(CXX) $(VIEWER_FLAGS) -x c++-header $(PRECOMPILED) -o $@
+	$(VIEWER_CXX) $(VIEWER_FLAGS) -x c++-header $(PRECOMPILED) -o $@
 
 $(BUILD)/obj/%.o: %.cc Makefile | $(PRECOMPILED).gch
 	@mkdir -p $(@D)
-	$(CXX) $(VIEWER_FLAGS) $(PRECOMPILED_FLAGS) -c $< -o $@
+	$(VIEWER_CXX) $(VIEWER_FLAGS) $(PRECOMPILED_FLAGS) -c $< -o $@
 
 $(BUILD)/libvarve.so: $(AGENT_OBJ) agent/exports.map
 	$(CXX) $(AGENT_LINK) $(AGENT_OBJ) -o $@
 
 $(BUILD)/varve: $(VIEWER_OBJ)
-	$(CXX) $(OPT_$(VARIANT)) $(VIEWER_OBJ) -o $@ $(VIEWER_LIBS)
+	$(VIEWER_CXX) $(OPT_$(VARIANT)) $(VIEWER_OBJ) -o $@ $(VIEWER_LIBS)
 
 $(BUILD)/unit-tests: $(UNIT_OBJ) $(VIEWER_LIB_OBJ)
-	$(CXX) $(OPT_$(VARIANT)) $^ -o $@ -lcriterion -lunwind -lunwind-x86_64 $(VIEWER_LIBS)
+	$(VIEWER_CXX) $(OPT_$(VARIANT)) $^ -o $@ -lcriterion -lunwind -lunwind-x86_64 $(VIEWER_LIBS)
 
 $(BUILD)/varve-demo: test/programs/demo.cc Makefile
 	@mkdir -p $(@D)
@@ -124,7 +130,7 @@ NOT_REPLAYED := $(addprefix viewer/,cmd_% command.cc crash_report.cc main.cc ope
 REPLAY_SRC := $(filter-out $(NOT_REPLAYED),$(VIEWER_SRC)) viewer/record/chunk_writer.cc $(COMMON_SRC)
 $(BUILD)/replay/%: test/fuzz/fuzz_%.cc $(patsubst %.cc,$(BUILD)/obj/%.o,$(REPLAY_SRC))
 	@mkdir -p $(@D)
-	$(CXX) $(VIEWER_FLAGS) -DREPLAY -MF $@.d $(filter %.cc %.o,$^) -o $@ $(VIEWER_LIBS)
+	$(VIEWER_CXX) $(VIEWER_FLAGS) -DREPLAY -MF $@.d $(filter %.cc %.o,$^) -o $@ $(VIEWER_LIBS)
 # One presses keys on profiles that the unit tests make.
 SCREEN_TESTS := $(patsubst %,test/unit/%.cc,screen_driver random_keys odd_profiles example_profile random_profile profile_builder observer_builder)
 $(BUILD)/replay/screens: $(call obj,obj,$(SCREEN_TESTS))
@@ -168,7 +174,7 @@ fuzz: $(patsubst test/fuzz/%.cc,$(FUZZ_BUILD)/%,$(FUZZ_SRC))
 
 $(BUILD)/bench/%: $(BUILD)/obj/test/bench/%.o $(call obj,obj,$(SIGNAL_SRC)) $(VIEWER_LIB_OBJ)
 	@mkdir -p $(@D)
-	$(CXX) $(OPT_$(VARIANT)) $^ -o $@ $(VIEWER_LIBS)
+	$(VIEWER_CXX) $(OPT_$(VARIANT)) $^ -o $@ $(VIEWER_LIBS)
 bench: all programs $(BENCHES)
 	BUILD=$(BUILD) test/bench/run.sh
 

@@ -37,8 +37,8 @@ class TrackThreads {
 
   /// In the order of time.
   std::span<const Part> of(TrackId track) const {
-    auto [first, last] = std::ranges::equal_range(parts_, track, {}, &Part::track);
-    return {first, last};
+    auto first = std::ranges::lower_bound(parts_, track, {}, &Part::track);
+    return {first, std::ranges::upper_bound(first, parts_.end(), track, {}, &Part::track)};
   }
   /// Those of a track that `range` may touch, so that a shell's thousands of programs cost nothing.
   std::span<const Part> of(TrackId track, TimeRange range) const {

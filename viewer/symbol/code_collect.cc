@@ -67,7 +67,7 @@ std::vector<load::Site> places_of(const std::vector<CodePiece>& pieces) {
     }
   }
   std::ranges::sort(places);
-  places.erase(std::ranges::unique(places).begin(), places.end());
+  places.erase(std::unique(places.begin(), places.end()), places.end());
   return places;
 }
 

@@ -138,7 +138,7 @@ std::vector<std::string> App::completions() const {
   for (const ScreenKind& kind : tui::screens()) words.emplace_back(kind.name);
   words.emplace_back("write");
   std::ranges::sort(words);
-  words.erase(std::ranges::unique(words).begin(), words.end());
+  words.erase(std::unique(words.begin(), words.end()), words.end());
   return words;
 }
 

@@ -187,10 +187,8 @@ size_t FlameScreen::draw_details(Pane pane) const {
                          render::percent(part(time, whole)), render::percent(part(time, other)), of));
   };
   line(2, "total", node.time, nodes_[node.parent].time, "of its parent");
-  uint64_t children = 0;
   std::string largest;
   for (uint32_t child = node.first_child; child != 0; child = nodes_[child].next) {
-    children += nodes_[child].time;
     if (largest.size() < pane.columns())
       largest += fmt::format("   {} {}", name_of(child), render::time_text(nodes_[child].time));
   }

@@ -113,7 +113,7 @@ std::vector<std::string> LineEdit::complete(const std::vector<std::string>& word
   erase(begin, cursor_);
   text_.insert(cursor_, fitting[completion_]);
   cursor_ += fitting[completion_].size();
-  std::ranges::rotate(fitting, fitting.begin() + ptrdiff_t(completion_));
+  std::rotate(fitting.begin(), fitting.begin() + ptrdiff_t(completion_), fitting.end());
   return fitting;
 }
 
