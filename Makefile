@@ -1,5 +1,5 @@
 # varve's only Makefile. Not recursive; dependencies come from the compiler; objects live in build/VARIANT.
-# VARIANT: release (default), debug, asan. Tests and tools of one variant never mix with those of another.
+# VARIANT: release (default), debug, asan, soak. Tests and tools of one variant never mix with those of another.
 
 VERSION := 0.1.0
 VARIANT ?= release
@@ -21,13 +21,15 @@ mandir = $(DESTDIR)$(PREFIX)/share/man
 # --- flags -----------------------------------------------------------------------------------------------------
 OPT_release := -O2 -g1
 OPT_debug := -O0 -g
-OPT_asan := -O0 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
+SANITIZED := -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
+OPT_asan := -O0 $(SANITIZED)
+OPT_soak := -O1 $(SANITIZED)
 WARNINGS := -Wall -Wextra -Wshadow -Wpedantic -Wnon-virtual-dtor -Wundef -Werror
 COMMON_FLAGS := -std=c++20 -I. $(WARNINGS) -MMD -MP -DVARVE_VERSION='"$(VERSION)"' -DVARVE_LIBDIR='"$(PREFIX)/lib/varve"'
 VIEWER_FLAGS = $(COMMON_FLAGS) $(OPT_$(VARIANT))
 # Sanitized code takes clang half of g++'s time; g++ does where clang or its runtime is missing.
 VIEWER_CXX := $(CXX)
-ifeq ($(VARIANT),asan)
+ifneq ($(filter asan soak,$(VARIANT)),)
 VIEWER_CXX := $(if $(wildcard $(shell $(CLANGXX) -print-file-name=libclang_rt.asan-$(shell uname -m).a 2>/dev/null)),$(CLANGXX),$(CXX))
 endif
 # The C++ demangler that can be stopped is in libstdc++'s archive only, not in the shared library: that one object is linked.
@@ -155,7 +157,7 @@ asan:
 	BUILD=build/asan ASAN_OPTIONS=detect_leaks=0 test/run.sh unit e2e
 
 stress: all programs
-	+$(MAKE) --no-print-directory VARIANT=asan BUILD=build/asan build/asan/replay/screens
+	+$(MAKE) --no-print-directory VARIANT=soak BUILD=build/soak build/soak/replay/screens
 	BUILD=$(BUILD) TEST_LIMIT=1800 test/run.sh stress
 
 # libFuzzer wants clang; its flags go over the viewer's sources once more, into a folder of their own.

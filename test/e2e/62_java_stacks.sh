@@ -6,8 +6,8 @@
 . "$(dirname "$0")/agent.inc"
 
 java=$(readlink -f "$(command -v java)")
-[ -x "$java" ] || { echo "skipped: java is not installed"; exit 0; }
-"$java" --list-modules 2>/dev/null | grep -q '^jdk.compiler' || { echo "skipped: java has no compiler module to run a source file"; exit 0; }
+[ -x "$java" ] || { echo "SKIPPED: java is not installed"; exit 0; }
+"$java" --list-modules 2>/dev/null | grep -q '^jdk.compiler' || { echo "SKIPPED: java has no compiler module to run a source file"; exit 0; }
 
 cat >Chain.java <<'J'
 public class Chain {
@@ -54,7 +54,7 @@ whole interpreted -Xint
 
 # Names come from the perf map, which JDK 17 and later write at their end.
 names=(-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit)
-"$java" "${names[@]}" -version >/dev/null 2>&1 || { echo "skipped: this java writes no perf map"; exit 0; }
+"$java" "${names[@]}" -version >/dev/null 2>&1 || { echo "SKIPPED: this java writes no perf map"; exit 0; }
 for compilers in -XX:-TieredCompilation -XX:TieredStopAtLevel=1; do
   whole named $compilers "${names[@]}" -XX:CompileCommand=quiet '-XX:CompileCommand=dontinline,Chain::f*'
   for inner in 8 7 6 5 4 3 2; do

@@ -4,8 +4,8 @@
 # alone
 . "$(dirname "$0")/../e2e/common.inc"
 
-replay=$root/build/asan/replay/screens
-[ -x "$replay" ] || fail "not built: make VARIANT=asan BUILD=build/asan replays"
+replay=$root/build/soak/replay/screens
+[ -x "$replay" ] || fail "not built: make VARIANT=soak BUILD=build/soak build/soak/replay/screens"
 export VARVE_KEYS=${VARVE_KEYS:-100000}
 printf '%s\0' "$root"/test/fuzz/corpus/screens/* | xargs -0 -n1 -P2 "$replay" >out 2>err || fail "$(head -c 4000 err)"
 expect_eq "profiles" "$(grep -c ': 1 inputs' out)" "$(ls "$root/test/fuzz/corpus/screens" | wc -l)"
