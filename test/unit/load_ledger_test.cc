@@ -3,6 +3,8 @@
 // add up. Context: tests.
 #include <criterion/criterion.h>
 
+#include <algorithm>
+
 #include "test/unit/profile_builder.h"
 
 using namespace varve;
@@ -180,8 +182,8 @@ Test(load_ledger, what_ended_threads_took_after_their_last_clock) {
   expect_balance(profile);
 }
 
-/// Where the kernel recorded how long each thread went on after its last clock, none has more than that.
-Test(load_ledger, ended_threads_by_their_switches) {
+/// The kernel records an exit while it still works on it: the track goes on until the thread's end.
+Test(load_ledger, ended_threads_live_on_after_their_exits) {
   ProfileBuilder builder;
   const size_t process = add_simple(builder, 1);
   auto& built = builder.process(process);
@@ -197,15 +199,18 @@ Test(load_ledger, ended_threads_by_their_switches) {
     builder.observer.switched(10 * kMs, uint32_t(tid) - 1, format::SwitchKind::kIn, uint64_t(tid) - 2);
   }
   builder.observer.track_end(1, 12 * kMs + 10'000);
-  builder.observer.track_end(2, 12 * kMs + 70'000);
+  builder.observer.track_end(2, 12 * kMs + 30'000);
   builder.observer.track_end(0, 40 * kMs);
   built.record.end_cpu_ns = 24 * kMs + 40'000;
   built.record.end_kind = uint32_t(format::ImageEnd::kExit);
   builder.add_exit(1, built.record.end_cpu_ns, 0);
   auto profile = builder.load();
-  cr_assert_eq(profile.threads[1].end_cpu.count, 2 * kMs + 5'000);
-  cr_assert_eq(profile.threads[2].end_cpu.count, 2 * kMs + 35'000);
-  cr_assert_eq(profile.threads[1].end_time.count, 12 * kMs + 10'000);
+  const auto& tracks = profile.run_states.tracks;
+  cr_assert_eq(profile.threads[1].end_cpu.count, 2 * kMs + 20'000);
+  cr_assert_eq(profile.threads[1].end_time.count, 12 * kMs + 20'000);
+  cr_assert_eq(tracks[profile.threads[1].track.index()].end.count, 12 * kMs + 20'000);
+  cr_assert_eq(tracks[profile.threads[2].track.index()].end.count, 12 * kMs + 30'000);
+  cr_assert(std::ranges::is_sorted(profile.run_states.events, {}, &load::RunEvent::time_ns));
   expect_balance(profile);
 }
 

@@ -15,10 +15,6 @@
 namespace varve::load {
 namespace {
 
-/// The most that the kernel can take to end a thread after the last look at its clock: 25 us on a quiet
-/// machine, 60 where its switches are recorded and other programs empty its caches.
-constexpr Nanos kMostThreadEnd{100'000};
-
 /// CPU time of an image's threads since sampling of them began, by their clocks.
 Nanos clocked(const Thread& thread) {
   return saturating_sub(std::max(thread.end_cpu, thread.last_cpu), thread.start_cpu);
@@ -97,28 +93,16 @@ class LedgerMaker {
     return main_thread_[thread.process.index()] != id && thread.end_cpu > Nanos{} && !thread.end_estimated;
   }
 
-  /// How long the kernel may have worked on the end of a thread: where its switches were recorded until the
-  /// last of them.
-  Nanos longest_end(ThreadId id) const {
-    const Thread& thread = profile_.threads[id.index()];
-    if (!ended_early(id)) return {};
-    if (!thread.track.valid() || profile_.run_states.source != RunStates::Source::kSwitches)
-      return kMostThreadEnd;
-    const Nanos end = profile_.run_states.tracks[thread.track.index()].end;
-    return std::min(saturating_sub(end, facts_[id.index()].last_look), kMostThreadEnd);
-  }
-
-  /// The process clock beyond the clocks of its threads, to each as large a part as its end may have taken:
-  /// nobody can read the clock of a thread that has ended. More than ends of threads can take is time of
-  /// threads that no agent saw.
+  /// The process clock beyond the clocks of its threads, in equal parts: nobody can read the clock of a
+  /// thread that has ended. More than ends of threads can take is time of threads that no agent saw.
   void share_thread_ends() {
-    std::vector<Nanos> ends(profile_.processes.size());  // of the process clock, what is in no thread's
+    std::vector<Nanos> ends(profile_.processes.size());
     for (uint32_t i = 0; i < ends.size(); ++i) {
       const Process& process = profile_.processes[i];
       if (process.end == format::ImageEnd::kExit)
         ends[i] = saturating_sub(process.end_cpu, process.start_cpu);
     }
-    std::vector<Nanos> longest(ends.size());
+    std::vector<uint64_t> ended(ends.size());
     for (uint32_t i = 0; i < profile_.threads.size(); ++i) {
       const Thread& thread = profile_.threads[i];
       const uint32_t process = thread.process.index();
@@ -126,22 +110,25 @@ class LedgerMaker {
       const Nanos seen =
           is_main ? clocked(thread) : std::max({thread.end_cpu, thread.last_cpu, thread.start_cpu});
       ends[process] = saturating_sub(ends[process], seen);
-      longest[process] += longest_end({i});
+      ended[process] += ended_early({i});
     }
     for (uint32_t i = 0; i < profile_.threads.size(); ++i) {
       const uint32_t process = profile_.threads[i].process.index();
-      if (longest[process] > Nanos{} && ends[process] <= longest[process])
-        move_end({i}, double(ends[process].count) / double(longest[process].count));
+      if (!ended_early({i})) continue;
+      const Nanos each{ends[process].count / ended[process]};
+      if (each <= kMostThreadEnd) move_end({i}, each);
     }
   }
 
-  /// A thread ends when the kernel is done with it.
-  void move_end(ThreadId id, double part) {
+  /// A thread lives until the kernel is done with it; not beyond the sweep that did not see it any more.
+  void move_end(ThreadId id, Nanos more) {
     Thread& thread = profile_.threads[id.index()];
-    const Nanos more{uint64_t(double(longest_end(id).count) * part)};
-    if (more == Nanos{}) return;
+    const RunStates& states = profile_.run_states;
+    Nanos end = facts_[id.index()].last_look + more;
+    if (thread.track.valid() && states.source == RunStates::Source::kSweeps)
+      end = std::min(end, states.tracks[thread.track.index()].end);
     thread.end_cpu = std::min(thread.end_cpu, Nanos{kMostCpuNs}) + more;
-    thread.end_time = std::max(thread.end_time, facts_[id.index()].last_look + more);
+    thread.end_time = std::max(thread.end_time, end);
   }
 
   void add_thread(ThreadId id) {

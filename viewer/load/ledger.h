@@ -15,6 +15,10 @@ namespace varve::load {
 /// wrap.
 inline constexpr uint64_t kMostCpuNs = INT64_MAX;
 
+/// The most that the kernel can take to end a thread after the last look at its clock: 25 us on a quiet
+/// machine, 60 where its switches are recorded and other programs empty its caches.
+inline constexpr Nanos kMostThreadEnd{100'000};
+
 /// A row of Samples without a tick.
 struct LedgerRow {
   ThreadId thread;  // none: of no thread
@@ -31,7 +35,7 @@ struct ThreadFacts {
 };
 
 /// Fills Thread::residual, Profile::kernel_cpu, residual and unsampled from the clocks of processes and
-/// threads and the `sampled` sums, which must be there, and the tracks of threads where there are any; ends
+/// threads and the `sampled` sums, which must be there, and the tracks of threads where there are any. Ends
 /// of threads are moved by what the kernel took for them. `facts` has a row a thread.
 std::vector<LedgerRow> make_ledger(Profile& profile, PathTree& tree, const std::vector<ThreadFacts>& facts);
 

@@ -23,7 +23,7 @@
 #include "viewer/load/path_tree.h"
 #include "viewer/load/sample_table.h"
 #include "viewer/load/session_file.h"
-#include "viewer/load/sweep_ends.h"
+#include "viewer/load/track_ends.h"
 
 namespace varve::load {
 namespace {
@@ -52,7 +52,7 @@ class Loader {
     if (options_.samples) profile_.samples = finish_samples(tree);
     complete_elapsed();
     add_marks();
-    complete_sweep_ends(profile_);
+    complete_track_ends(profile_);
     return std::move(profile_);
   }
 

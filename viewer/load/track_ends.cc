@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// See sweep_ends.h.
+// See track_ends.h.
 // Context: viewer.
-#include "viewer/load/sweep_ends.h"
+#include "viewer/load/track_ends.h"
 
 #include <algorithm>
 #include <map>
+
+#include "viewer/load/ledger.h"
 
 namespace varve::load {
 namespace {
@@ -134,16 +136,51 @@ class UnseenThreads {
   std::map<std::pair<int32_t, int32_t>, Made> made_;  // by pid and tid
 };
 
-}  // namespace
-
-void complete_sweep_ends(Profile& profile) {
-  RunStates& states = profile.run_states;
-  if (states.source != RunStates::Source::kSweeps) return;
+void complete_sweeps(Profile& profile) {
   std::vector<RunEvent> added;
   add_ends(profile, added);
   UnseenThreads(profile, added).add_all();
-  states.events.insert(states.events.end(), added.begin(), added.end());
-  std::ranges::stable_sort(states.events, {}, &RunEvent::time_ns);
+  std::vector<RunEvent>& events = profile.run_states.events;
+  events.insert(events.end(), added.begin(), added.end());
+  std::ranges::stable_sort(events, {}, &RunEvent::time_ns);
+}
+
+/// Ends of threads after those of their tracks, by track; zero for the others.
+std::vector<Nanos> later_ends(const Profile& profile) {
+  std::vector<Nanos> ends(profile.run_states.tracks.size());
+  for (const Thread& thread : profile.threads) {
+    if (!thread.track.valid()) continue;
+    const Nanos known = profile.run_states.tracks[thread.track.index()].end;
+    const Nanos more = saturating_sub(thread.end_time, known);
+    if (known.count != 0 && more > Nanos{} && more <= kMostThreadEnd)
+      ends[thread.track.index()] = thread.end_time;
+  }
+  return ends;
+}
+
+/// Each moves past the few events of the others meanwhile: millions are not sorted again for it.
+void move_exits(Profile& profile) {
+  const std::vector<Nanos> ends = later_ends(profile);
+  RunStates& states = profile.run_states;
+  for (auto event = states.events.rbegin(); event != states.events.rend(); ++event) {
+    const Nanos end = ends[event->track.index()];
+    if (!event->ended || end == Nanos{}) continue;
+    Track& track = states.tracks[event->track.index()];
+    event->time_ns = (track.end = track.last_seen = end).count;
+    const auto next = event.base();
+    const auto later = std::find_if(next, states.events.end(),
+                                    [&](const RunEvent& other) { return other.time_ns > end.count; });
+    std::rotate(next - 1, next, later);
+  }
+}
+
+}  // namespace
+
+void complete_track_ends(Profile& profile) {
+  if (profile.run_states.source == RunStates::Source::kSweeps)
+    complete_sweeps(profile);
+  else
+    move_exits(profile);
 }
 
 }  // namespace varve::load
