@@ -28,12 +28,12 @@ bool same_place(const MappedRange& a, const MappedRange& b) {
 
 void CopiedCode::look(uint64_t pc, ModuleLog& modules) {
   if (busy_.exchange(1, std::memory_order_acquire)) return;
-  const uint64_t begin = monotonic_ns();
-  if (begin >= not_before_ns_ && !known_empty(pc, begin)) {
+  if (const uint64_t now = monotonic_ns(); now >= not_before_ns_ && !known_empty(pc, now)) {
+    // By the thread's clock: on a busy machine others run meanwhile, and that costs the program nothing.
+    const uint64_t begin = thread_cpu_ns();
     read_map(pc, modules);
-    const uint64_t end = monotonic_ns();
-    if (++readings_ >= kFreeReadings || end - begin > kShortNs)
-      not_before_ns_ = end + kPauseFactor * (end - begin);
+    const uint64_t cost = thread_cpu_ns() - begin;
+    if (++readings_ >= kFreeReadings || cost > kShortNs) not_before_ns_ = now + kPauseFactor * cost;
   }
   busy_.store(0, std::memory_order_release);
 }

@@ -3,7 +3,10 @@
 #pragma once
 
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <span>
 
@@ -76,17 +79,28 @@ class MapsParser {
 /// What is read of a map: some 3500 mappings, 3 ms. A program that is stopped for longer would feel it.
 inline constexpr long kMostMapBytes = 256 << 10;
 
-/// Calls `visit(const MappedRange&)` for each mapping of this process, by address; for none where /proc
-/// cannot be read, and not for what is beyond kMostMapBytes. Waits for nothing, whatever stands there in a
-/// chroot.
-template <typename Visit>
-void each_mapping(std::span<char> buffer, const Visit& visit) {
+/// Opens the kernel's map of this process; a negative error where something else stands there, in a chroot.
+/// Waits for nothing.
+inline long open_map() {
   constexpr long kFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY;
   const long fd = raw_syscall(__NR_open, as_arg("/proc/self/maps"), kFlags);
+  struct statfs system {};
+  if (failed(fd)) return fd;
+  if (raw_syscall(__NR_fstatfs, fd, as_arg(&system)) == 0 && system.f_type == PROC_SUPER_MAGIC) return fd;
+  raw_syscall(__NR_close, fd);
+  return -ENOENT;
+}
+
+/// Calls `visit(const MappedRange&)` for each mapping of this process, by address; for none where /proc
+/// cannot be read, and not for what is beyond kMostMapBytes.
+template <typename Visit>
+void each_mapping(std::span<char> buffer, const Visit& visit) {
+  const long fd = open_map();
   if (failed(fd)) return;
   MapsParser parser;
   for (long all = 0; all < kMostMapBytes;) {
-    const long size = raw_syscall(__NR_read, fd, as_arg(buffer.data()), long(buffer.size()));
+    // Another thread may close all descriptors meanwhile and open a pipe: from that pread takes nothing.
+    const long size = raw_syscall(__NR_pread64, fd, as_arg(buffer.data()), long(buffer.size()), all);
     if (size <= 0) break;
     all += size;
     for (const char c : buffer.first(size_t(size)))
