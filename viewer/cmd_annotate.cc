@@ -56,8 +56,10 @@ OptionTable annotate_table(AnnotateCommand& command) {
   table.summary = "Show where in a function its time went, by source line and by instruction.";
   table.usages = {"[options] FUNCTION [PROFILE]"};
   table.positionals = {
-      {"FUNCTION", "A name as the views of report print it, in full or short, or a regular expression.", true,
-       add_text(command.words)},
+      {"FUNCTION",
+       "A name as the views of report print it, in full or short, or a regular expression. Of several "
+       "functions with one name NAME@MODULE+0xADDRESS or NAME@FILE:LINE is one.",
+       true, add_text(command.words)},
       {"PROFILE", "The profile's directory. Default: the newest in the current directory.", false,
        add_text(command.words)},
   };

@@ -32,8 +32,10 @@ OptionTable report_table(ReportCommand& command) {
   table.positionals = {
       {"VIEW", "What to show. Default: summary.", false, add_text(command.words)},
       {"FUNCTION",
-       "For callers: a name as the other views print it, in full or short, or a regular expression.", false,
-       add_text(command.words)},
+       "For callers: a name as the other views print it, in full or short, or a regular expression. Of "
+       "several "
+       "functions with one name NAME@MODULE+0xADDRESS or NAME@FILE:LINE is one.",
+       false, add_text(command.words)},
       {"PROFILE", "The profile's directory. Default: the newest in the current directory.", false,
        add_text(command.words)},
   };

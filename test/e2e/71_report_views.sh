@@ -43,7 +43,7 @@ done
 expect_eq samples "$(sum hotspots samples)" "$(summary samples spin.varve)"
 
 report hotspots --format csv
-expect_match out '^function,module,file,line,self_ns,self_share,total_ns,total_share,samples,poor_ns,ok_ns,ideal_ns,over_ns$'
+expect_match out '^function,module,file,line,self_ns,self_share,total_ns,total_share,samples,poor_ns,ok_ns,ideal_ns,over_ns,place$'
 expect_eq "hottest function" "$(sed -n '2s/,.*//p' out)" burn
 report hotspots --format csv --thread worker
 expect_match out '^\[filtered out\],'

@@ -297,16 +297,17 @@ Test(view_conservation, columns_are_an_interface) {
     return csv.substr(0, csv.find('\n'));
   };
   const std::string bands = ",poor_ns,ok_ns,ideal_ns,over_ns";
+  const std::string place = bands + ",place";
   const std::string states =
       ",inactive_ns,wait_ns,quanta,quantum_ns,switches_voluntary,switches_involuntary,affinity,processors_"
       "used,"
       "wait_lock_ns,wait_condition_ns,wait_io_ns,wait_sleep_ns,wait_join_ns,wait_other_ns";
   const std::pair<const char*, std::string> wanted[] = {
-      {"hotspots", "function,module,file,line,self_ns,self_share,total_ns,total_share,samples" + bands},
+      {"hotspots", "function,module,file,line,self_ns,self_share,total_ns,total_share,samples" + place},
       {"threads", "pid,tid,name,start_ns,lifetime_ns,cpu_ns,samples" + states + bands},
-      {"top-down", "depth,function,module,self_ns,total_ns,samples" + bands},
-      {"bottom-up", "depth,function,module,self_ns,total_ns,samples" + bands},
-      {"lines", "file,line,function,module,self_ns,self_share,total_ns,total_share,samples" + bands},
+      {"top-down", "depth,function,module,self_ns,total_ns,samples" + place},
+      {"bottom-up", "depth,function,module,self_ns,total_ns,samples" + place},
+      {"lines", "file,line,function,module,self_ns,self_share,total_ns,total_share,samples" + place},
       {"modules", "module,path,build_id,self_ns,self_share,total_ns,total_share,samples" + bands},
       {"processes", "pid,ppid,image,program,command,start_ns,lifetime_ns,cpu_ns,samples,threads" + bands},
       {"summary", "field,value"},

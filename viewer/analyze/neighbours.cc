@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "viewer/analyze/function_place.h"
 #include "viewer/analyze/paths.h"
 #include "viewer/analyze/site_keys.h"
 
@@ -162,25 +163,37 @@ std::vector<bool> functions_with_time(const load::Profile& profile, const symbol
   return used;
 }
 
+/// By its full, short or linkage name.
+bool is_called(const symbol::SymbolTable& symbols, const symbol::Function& function, std::string_view name) {
+  return symbols.strings.text(function.name) == name || symbols.strings.text(function.short_name) == name ||
+         symbols.strings.text(function.linkage_name) == name;
+}
+
 }  // namespace
 
 std::vector<FunctionId> functions_named(const load::Profile& profile, const symbol::SymbolTable& symbols,
                                         const PathTimes& by_path, bool inlines, std::string_view name,
                                         const Pattern& pattern) {
   const std::vector<bool> used = functions_with_time(profile, symbols, by_path, inlines);
-  std::vector<FunctionId> exact, found;
-  for (uint32_t i = 0; i < used.size(); ++i) {
-    if (!used[i]) continue;
-    const symbol::Function& function = symbols.functions[i];
-    const std::string_view full = symbols.strings.text(function.name);
-    if (full == name || symbols.strings.text(function.short_name) == name ||
-        symbols.strings.text(function.linkage_name) == name) {
-      exact.push_back({i});
-    } else if (pattern.given() && pattern.matches(full)) {
-      found.push_back({i});
-    }
-  }
-  return exact.empty() ? found : exact;
+  const auto functions_that = [&](const auto& fits) {
+    std::vector<FunctionId> found;
+    for (uint32_t i = 0; i < used.size(); ++i)
+      if (used[i] && fits(FunctionId{i}, symbols.functions[i])) found.push_back({i});
+    return found;
+  };
+  auto found = functions_that(
+      [&](FunctionId, const symbol::Function& function) { return is_called(symbols, function, name); });
+  const size_t at = name.rfind('@');
+  if (found.empty() && at != std::string_view::npos)
+    found = functions_that([&](FunctionId id, const symbol::Function& function) {
+      return is_called(symbols, function, name.substr(0, at)) &&
+             is_at_place(profile, symbols, id, name.substr(at + 1));
+    });
+  if (found.empty() && pattern.given())
+    found = functions_that([&](FunctionId, const symbol::Function& function) {
+      return pattern.matches(symbols.strings.text(function.name));
+    });
+  return found;
 }
 
 std::vector<std::string> function_names(const load::Profile& profile, const symbol::SymbolTable& symbols,

@@ -91,8 +91,8 @@ void AnnotateScreen::refresh() {
   const bool code_came = std::exchange(code_revision_, code) != code;
   if (!outdated() && !code_came) return;
   if (path_.empty()) path_.push_back(workspace_.hottest_function());
-  if (path_.back().empty()) return path_.clear();
-  made_ = workspace_.make_of("annotate", path_.back());
+  if (path_.back().function.empty()) return path_.clear();
+  made_ = workspace_.make_of("annotate", chosen(path_.back()));
   find_tables();
   side_ = halves_[kSource].tables.empty() ? kCode : kSource;
   if (table_of(side_) != nullptr) after_move();
@@ -100,7 +100,7 @@ void AnnotateScreen::refresh() {
 
 bool AnnotateScreen::show(const Subject& subject) {
   if (subject.function.empty()) return false;
-  if (path_.empty() || path_.back() != subject.function) path_.push_back(subject.function);
+  if (path_.empty() || chosen(path_.back()) != chosen(subject)) path_.push_back(subject);
   make_again();
   return true;
 }
@@ -262,7 +262,7 @@ void AnnotateScreen::follow() {
     if (address_of(*code, i) == target)
       return halves_[kCode].widget.select(i), halves_[kCode].widget.center();
   }
-  show({cell_of(*code, *row, "callee"), "", "", ""});
+  show({.function = cell_of(*code, *row, "callee")});
 }
 
 bool AnnotateScreen::act(Action action) {
@@ -325,12 +325,13 @@ bool AnnotateScreen::click(Point at) {
 }
 
 Subject AnnotateScreen::subject() const {
-  return path_.empty() ? Subject{} : Subject{path_.back(), "", "", ""};
+  if (path_.empty()) return {};
+  return {.function = path_.back().function, .place = path_.back().place};
 }
 
 Detail AnnotateScreen::detail() const {
   if (!made_) return {};
-  Detail detail{path_.back(), ""};
+  Detail detail{chosen(path_.back()), ""};
   const auto row = halves_[side_].widget.selected();
   if (const view::Table* table = table_of(side_); row && table != nullptr) {
     const std::string text = cell_of(*table, *row, side_ == kSource ? "Source" : "Instruction");

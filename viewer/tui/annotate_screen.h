@@ -55,7 +55,7 @@ class AnnotateScreen : public ViewScreen {
   std::string title_of(Side side) const;
   bool has_source() const;
 
-  std::vector<std::string> path_;  // functions, the shown one last
+  std::vector<Subject> path_;  // functions, the shown one last
   std::array<Half, 2> halves_;
   uint64_t code_revision_ = 0;
   Side side_ = kSource;

@@ -36,7 +36,7 @@ void App::go(size_t index) {
   screen().show(subject);
 }
 
-void App::show(const std::string& function) { screen().show({function, "", "", ""}); }
+void App::show(const std::string& function) { screen().show({.function = function}); }
 
 bool App::go_named(std::string_view name) {
   const ScreenKind* kind = find_screen(name);

@@ -223,7 +223,7 @@ Outcome App::run_command(const std::string& line) {
         return Outcome::kGoOn;
       }
     go_named(words[0]);
-    if (words.size() == 2 && !screen().show({words[1], "", "", ""}))
+    if (words.size() == 2 && !screen().show({.function = words[1]}))
       message_ = fmt::format("{} takes no argument", words[0]);
     return Outcome::kGoOn;
   }

@@ -16,17 +16,17 @@ constexpr size_t kMiddleRows = 4;  // heading, the function, other stacks, what 
 
 void CallersScreen::make() {
   // Better names of the same answer leave the cursor where it is.
-  const bool anew = asked_anew(), stays = !anew && shown_ == path_.back();
-  shown_ = path_.back();
+  const bool anew = asked_anew(), stays = !anew && shown_ == chosen(path_.back());
+  shown_ = chosen(path_.back());
   const Subject selected = stays ? subject() : Subject{};
-  made_ = workspace_.make_of("callers", path_.back());
+  made_ = workspace_.make_of("callers", chosen(path_.back()));
   for (size_t i = 0; i < kParts; ++i)
     widgets_[i].set_table(made_ && i < made_->tables.size() ? &made_->tables[i] : nullptr, units_);
   TableWidget::align(widgets_);
   if (!stays || widgets_[active_].table() == nullptr) active_ = kMiddle;
   TableWidget& widget = widgets_[active_];
   for (const uint32_t row : widget.rows())
-    if (stays && subject_of(*widget.table(), row).function == selected.function) return widget.select(row);
+    if (stays && chosen(subject_of(*widget.table(), row)) == chosen(selected)) return widget.select(row);
 }
 
 void CallersScreen::refresh() {
@@ -39,14 +39,14 @@ void CallersScreen::refresh() {
   if (path_.empty()) {
     // The hottest one, where nobody has chosen.
     path_.push_back(workspace_.hottest_function());
-    if (path_.back().empty()) return path_.clear();
+    if (path_.back().function.empty()) return path_.clear();
   }
   make();
 }
 
 bool CallersScreen::show(const Subject& subject) {
   if (subject.function.empty()) return false;
-  if (path_.empty() || path_.back() != subject.function) path_.push_back(subject.function);
+  if (path_.empty() || chosen(path_.back()) != chosen(subject)) path_.push_back(subject);
   make_again();
   return true;
 }

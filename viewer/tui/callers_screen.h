@@ -34,8 +34,8 @@ class CallersScreen : public ViewScreen {
   std::array<size_t, kParts> heights(size_t rows) const;
 
   Units units_ = Units::kAll;
-  std::vector<std::string> path_;  // functions, the shown one last
-  std::string shown_;              // when the view was made last
+  std::vector<Subject> path_;  // functions, the shown one last
+  std::string shown_;          // when the view was made last
   std::array<TableWidget, kParts> widgets_;
   std::array<size_t, kParts> tops_{};  // rows of the pane where they were drawn
   size_t active_ = kMiddle;

@@ -104,7 +104,12 @@ Subject subject_of(const view::Table& table, uint32_t row) {
     subject.function = bare_name(cell_of(table, row, "function"));
   subject.module = cell_of(table, row, "module");
   subject.thread = cell_of(table, row, "tid");
+  subject.place = cell_of(table, row, "place");
   return subject;
+}
+
+std::string chosen(const Subject& subject) {
+  return subject.place.empty() ? subject.function : subject.function + "@" + subject.place;
 }
 
 Detail detail_of(const view::Table& table, uint32_t row) {

@@ -27,6 +27,9 @@ bool is_inlined(const view::Table& table, uint32_t row);
 /// Function, module and thread of a row; a row that stands for no code has no function.
 Subject subject_of(const view::Table& table, uint32_t row);
 
+/// The function as a view is asked for it: "f", or "f@libx.so+0x12" where that is needed.
+std::string chosen(const Subject& subject);
+
 /// Name, place and numbers in full, in one line.
 Detail detail_of(const view::Table& table, uint32_t row);
 

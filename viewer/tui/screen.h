@@ -20,9 +20,10 @@ class Workspace;
 
 /// What the selected row is about, as far as it is about such things; for filters and other screens.
 struct Subject {
-  std::string function, module;  // full name; module's name
-  std::string thread;            // tid
-  std::string range;             // of time, as --time takes it
+  std::string function = {}, module = {};  // full name; module's name
+  std::string thread = {};                 // tid
+  std::string range = {};                  // of time, as --time takes it
+  std::string place = {};  // of a function whose name is another one's, too; see function_place.h
 };
 
 /// The selected row in one line. Where that is too long the name goes before the rest.

@@ -178,12 +178,12 @@ view::Made Workspace::make_of(std::string_view kind, const std::string& function
   });
 }
 
-std::string Workspace::hottest_function() {
+Subject Workspace::hottest_function() {
   const view::Made hottest = make("hotspots", [](view::Request& request) { request.limit = 0; });
   if (!hottest || hottest->tables.empty()) return {};
   const view::Table& table = hottest->tables.front();
   for (uint32_t row = 0; row < table.rows.size(); ++row)
-    if (std::string name = subject_of(table, row).function; !name.empty()) return name;
+    if (Subject subject = subject_of(table, row); !subject.function.empty()) return subject;
   return {};
 }
 

@@ -18,6 +18,8 @@
 
 namespace varve::tui {
 
+struct Subject;
+
 /// Reads options as `varve report` has them ("--thread", "worker") into a request; the error is a sentence.
 using OptionReader = std::function<tl::expected<void, std::string>(const std::vector<std::string>& words,
                                                                    view::Request& request)>;
@@ -65,14 +67,14 @@ class Workspace {
   /// A view of it all, by its name in the table of views. `tune` may change the request for this once, but
   /// neither its filter nor its metric or bands.
   view::Made make(std::string_view kind, const std::function<void(view::Request&)>& tune = {});
-  /// A view of one function, by its name or a regular expression.
+  /// A view of one function, by its name, alone or with its place, or a regular expression.
   view::Made make_of(std::string_view kind, const std::string& function);
   /// The same of a part of the run, in ns since its start.
   view::Made make_range(std::string_view kind, Nanos from, Nanos to,
                         const std::function<void(view::Request&)>& tune) const;
 
-  /// The function with the most self time, by its full name; empty if none has any.
-  std::string hottest_function();
+  /// The function with the most self time; one without a name if none has any.
+  Subject hottest_function();
 
   Units units = Units::kAll;
   Look look;

@@ -292,18 +292,10 @@ FunctionId hottest(const std::vector<FunctionId>& functions, const Source& sourc
 
 constexpr std::string_view kNoTimeOfItsOwn = "None of its time is in its own code: it is in what this calls.";
 
-std::string also_note(const Source& source, const std::vector<FunctionId>& functions, FunctionId shown) {
-  constexpr size_t kNamed = 5;
-  std::string names;
-  size_t others = 0;
-  for (const FunctionId each : functions) {
-    if (each == shown || ++others > kNamed) continue;
-    const FunctionCells cells = function_cells(source, each);
-    names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", std::get<std::string_view>(cells.name),
-                         std::get<std::string_view>(cells.module));
-  }
-  if (others > kNamed) names += fmt::format(" and {} more", others - kNamed);
-  return fmt::format("Of {} functions that fit the name this is the hottest; also: {}.", others + 1, names);
+std::string also_note(const Source& source, const Request& request, const std::vector<FunctionId>& functions,
+                      FunctionId shown) {
+  return fmt::format("Of {} functions that fit '{}' this is the hottest; for another ask for {}.",
+                     functions.size(), request.function, chosen_words(source, functions, shown));
 }
 
 void code_notes(const Annotation& annotation, const Request& request, std::vector<std::string>& notes) {
@@ -332,7 +324,7 @@ Made make_annotation(const Source& source, const Request& request, const analyze
   if (functions.empty()) return tl::unexpected(no_function(source, request, selection.by_path));
   const FunctionId function = hottest(functions, source, request, selection);
   std::vector<std::string> notes;
-  if (functions.size() > 1) notes.push_back(also_note(source, functions, function));
+  if (functions.size() > 1) notes.push_back(also_note(source, request, functions, function));
 
   const AnnotateRequest& wanted = request.annotate;
   const auto sites =

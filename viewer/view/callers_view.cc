@@ -39,6 +39,7 @@ Table part(const BandColumns& bands, const char* id, const char* title, const ch
   };
   table.columns.insert(table.columns.end(), rest.begin(), rest.end());
   bands.add_data_columns(table);
+  Places::add_column(table);
   return table;
 }
 
@@ -49,22 +50,17 @@ class CallersView {
         request_(request),
         middle_(middle),
         whole_(whole),
-        bands_(source, std::max<uint64_t>(middle.total[kCpu], 1)) {}
+        bands_(source, std::max<uint64_t>(middle.total[kCpu], 1)),
+        places_(source) {}
 
   View make(const std::vector<uint64_t>& filtered_out) {
     Table callers = part(bands_, "callers", "Called by", "Caller");
     add_all(callers, middle_.callers, "caller");
     Table function = part(bands_, "function", "Function", "Function");
-    for (const FunctionId each : middle_.functions) {
-      const FunctionCells cells = function_cells(source_, each);
-      if (each == middle_.functions.front()) {
-        add(function, {}, middle_.total, named(cells), "function");
-      } else {
-        view_.notes.push_back(fmt::format("Also this function: {} ({})",
-                                          std::get<std::string_view>(cells.name),
-                                          std::get<std::string_view>(cells.module)));
-      }
-    }
+    const FunctionId first = middle_.functions.front();
+    add(function, {}, middle_.total, named(function_cells(source_, first)), "function",
+        middle_.functions.size() == 1 ? first : FunctionId::none());
+    note_others();
     add(function, {0, RowKind::kRest, false}, middle_.elsewhere, label("[other stacks]"), "outside");
     if (filtered_out[kCpu] > 0 || filtered_out[kSamples] > 0) {
       add(function, {0, RowKind::kFilteredOut, false}, filtered_out, label(kFilteredOut), "outside");
@@ -93,7 +89,7 @@ class CallersView {
   }
 
   void add(Table& table, Row row, const std::vector<uint64_t>& metrics, const FunctionCells& cells,
-           std::string_view relation) {
+           std::string_view relation, FunctionId id = FunctionId::none()) {
     const uint64_t ns = metrics[kCpu];
     const bool inside = relation != "outside";
     table.begin(row);
@@ -103,6 +99,16 @@ class CallersView {
     table.put({cells.module, cells.name, cells.short_name, relation, cells.name, cells.module, ns,
                share(ns, whole_), metrics[kSamples]});
     bands_.put_data(table, metrics);
+    table.put({places_.of(id, view_)});
+  }
+
+  /// Several that fit the name are shown as one, so the user is told how to see one alone.
+  void note_others() {
+    const std::vector<FunctionId>& all = middle_.functions;
+    if (all.size() < 2) return;
+    view_.notes.push_back(
+        fmt::format("{} functions fit '{}' and are added up here; for one alone ask for {}.", all.size(),
+                    request_.function, chosen_words(source_, all, FunctionId::none())));
   }
 
   void add_all(Table& table, const std::vector<analyze::Neighbour>& rows, std::string_view relation) {
@@ -119,7 +125,7 @@ class CallersView {
       const bool root = !function.valid();
       const FunctionCells cells = root ? label("[start of the stack]") : function_cells(source_, function);
       add(table, {0, cells.special ? RowKind::kSpecial : RowKind::kOrdinary, false}, rows[i].metrics, cells,
-          relation);
+          relation, function);
     }
     if (cut.below > 0) add(table, {0, RowKind::kRest, false}, rest, label(view_.own(cut.label)), relation);
   }
@@ -145,6 +151,7 @@ class CallersView {
   const analyze::Neighbours& middle_;
   uint64_t whole_;
   BandColumns bands_;
+  Places places_;
   View view_;
 };
 

@@ -113,6 +113,7 @@ Made make_hotspots(const Source& source, const Request& request, const analyze::
   table.empty = "No function has any time.";
   const analyze::Flat& flat = selection.functions(source.profile, source.symbols, request.inlines);
   const NumberColumns numbers(source, request, selection, flat);
+  Places places(source);
   numbers.add_text_columns(table);
   table.columns.push_back({"", "Module", Unit::kText, false, -1, 5});
   table.columns.push_back({"function", "Function", Unit::kText, false, next_column(table) + 1});
@@ -121,15 +122,18 @@ Made make_hotspots(const Source& source, const Request& request, const analyze::
   table.columns.push_back({"file", "", Unit::kText});
   table.columns.push_back({"line", "", Unit::kNumber});
   numbers.add_data_columns(table);
+  Places::add_column(table);
   fill(flat, selection, request, [&](uint32_t key, std::string label, RowKind kind, const Numbers& n) {
     const bool function = kind == RowKind::kOrdinary && key < source.symbols.functions.size();
-    FunctionCells cells = function_cells(source, function ? FunctionId{key} : FunctionId::none());
+    const FunctionId id = function ? FunctionId{key} : FunctionId::none();
+    FunctionCells cells = function_cells(source, id);
     if (!label.empty()) cells.name = cells.short_name = view.own(std::move(label));
     if (kind == RowKind::kOrdinary && cells.special) kind = RowKind::kSpecial;
     table.begin({0, kind, false});
     numbers.put_text(table, n);
     table.put({cells.module, cells.name, cells.short_name, cells.module, cells.file, cells.line});
     numbers.put_data(table, n);
+    table.put({places.of(id, view)});
   });
   view.tables.push_back(std::move(table));
   return view;
@@ -192,6 +196,8 @@ Made make_lines(const Source& source, const Request& request, const analyze::Sel
   table.columns.push_back({"function", "", Unit::kText});
   table.columns.push_back({"module", "", Unit::kText});
   numbers.add_data_columns(table);
+  Places places(source);
+  Places::add_column(table);
   fill(flat, selection, request, [&](uint32_t key, std::string label, RowKind kind, const Numbers& n) {
     const bool known = kind == RowKind::kOrdinary && key < lines.rows.size();
     const analyze::LineKey line = known ? lines.rows[key] : analyze::LineKey{};
@@ -209,6 +215,7 @@ Made make_lines(const Source& source, const Request& request, const analyze::Sel
     numbers.put_text(table, n);
     table.put({cells.module, place, cells.name, cells.short_name, file, number, cells.name, cells.module});
     numbers.put_data(table, n);
+    table.put({places.of(line.function, view)});
   });
   view.tables.push_back(std::move(table));
   return view;

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "viewer/analyze/function_place.h"
 #include "viewer/analyze/nearest_name.h"
 #include "viewer/analyze/neighbours.h"
 
@@ -49,6 +50,27 @@ FunctionCells function_cells(const Source& source, FunctionId function) {
   cells.special = row.source == symbol::NameSource::kSpecial;
   if (cells.special) cells.short_name = without_reason(strings.text(row.name));
   return cells;
+}
+
+Places::Places(const Source& source)
+    : source_(source), ambiguous_(analyze::ambiguous_functions(source.symbols)) {}
+
+Cell Places::of(FunctionId function, View& view) {
+  if (!function.valid() || !ambiguous_[function.index()]) return std::string_view();
+  const auto [known, fresh] = known_.try_emplace(function.value);
+  if (fresh) known->second = view.own(analyze::function_place(source_.profile, source_.symbols, function));
+  return known->second;
+}
+
+std::string chosen_words(const Source& source, const std::vector<FunctionId>& functions, FunctionId but) {
+  constexpr size_t kNamed = 5;
+  std::string words;
+  size_t count = 0;
+  for (const FunctionId each : functions) {
+    if (each == but || ++count > kNamed) continue;
+    words += (words.empty() ? "" : ", ") + analyze::name_with_place(source.profile, source.symbols, each);
+  }
+  return count > kNamed ? fmt::format("{} and {} more", words, count - kNamed) : words;
 }
 
 std::string cut_label(size_t rows, bool by_limit, const Request& request) {

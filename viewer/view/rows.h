@@ -4,6 +4,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "viewer/analyze/filter.h"
@@ -26,6 +28,24 @@ struct FunctionCells {
   bool special = false;
 };
 FunctionCells function_cells(const Source& source, FunctionId function);
+
+/// What tells functions apart that share a name: the cells of a column `place`, which is for scripts and for
+/// screens that open a row.
+class Places {
+ public:
+  explicit Places(const Source& source);
+  static void add_column(Table& table) { table.columns.push_back({"place", "", Unit::kText}); }
+  /// Empty for a function whose name is no other's. Always of the same view.
+  Cell of(FunctionId function, View& view);
+
+ private:
+  const Source& source_;
+  std::vector<bool> ambiguous_;
+  std::unordered_map<uint32_t, std::string_view> known_;  // texts of the view, by function
+};
+
+/// "f@libx.so+0x12, f@liby.so+0x34 and 3 more": functions as a user can type them, without `but`.
+std::string chosen_words(const Source& source, const std::vector<FunctionId>& functions, FunctionId but);
 
 /// The module of the function, or empty.
 std::string_view function_module(const Source& source, FunctionId function);

@@ -89,6 +89,7 @@ class TreeTable {
         view_(view),
         table_(table),
         bands_(source, largest_cpu(tree.total)),
+        places_(source),
         order_(tree, least, request.limit) {}
 
   /// A stack of our own: trees are as deep as --stack-depth allows, and an inlined chain deeper.
@@ -139,7 +140,7 @@ class TreeTable {
   /// `total` is empty for a sum of rows from all over the tree. In text bands are those of the total, as the
   /// first column is; for scripts those of the self time, which can be added up.
   void add(Row row, std::span<const uint64_t> self, std::span<const uint64_t> total, const Cell& name,
-           const Cell& short_name, const Cell& module) {
+           const Cell& short_name, const Cell& module, const Cell& place) {
     const Cell total_ns = total.empty() ? Cell() : Cell(total[kCpu]);
     table_.begin(row);
     table_.put({total_ns, total.empty() ? Cell() : Cell(share(total[kCpu], all_[kCpu])), self[kCpu]});
@@ -147,6 +148,7 @@ class TreeTable {
     table_.put(
         {module, name, short_name, uint64_t(row.depth), name, module, self[kCpu], total_ns, self[kSamples]});
     bands_.put_data(table_, self);
+    table_.put({place});
   }
 
   /// The node, and if recursion is folded the nodes of the same function straight below it: a function that
@@ -182,11 +184,12 @@ class TreeTable {
       for (size_t k = 0; k < self.size(); ++k) self[k] += tree_.self.at(node, k);
     }
     add({depth, cells.special ? RowKind::kSpecial : RowKind::kOrdinary, hot}, self,
-        tree_.total.row(run.front()), cells.name, cells.short_name, cells.module);
+        tree_.total.row(run.front()), cells.name, cells.short_name, cells.module,
+        places_.of(first.function, view_));
   }
 
   void add_sum(RowKind kind, std::span<const uint64_t> self, std::string_view label) {
-    add({0, kind, false}, self, {}, label, label, std::string_view());
+    add({0, kind, false}, self, {}, label, label, std::string_view(), std::string_view());
   }
 
   const Source& source_;
@@ -196,6 +199,7 @@ class TreeTable {
   View& view_;
   Table& table_;
   BandColumns bands_;
+  Places places_;
   Order order_;
 };
 
@@ -223,6 +227,7 @@ Table tree_table(const Source& source, const char* id, const char* title) {
   };
   table.columns.insert(table.columns.end(), rest.begin(), rest.end());
   bands.add_data_columns(table);
+  Places::add_column(table);
   return table;
 }
 
