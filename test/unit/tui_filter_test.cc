@@ -200,7 +200,7 @@ Test(tui_filter, no_metric_without_bands) {
 Test(tui_filter, range_of_time) {
   ScreenDriver driver({.screen = "timeline"});
   driver.press("<Right><Right> <Right><Right><Right>f");
-  cr_expect(driver.filter().starts_with("--time "), "%s", driver.filter().c_str());
+  cr_expect(driver.filter().starts_with("time "), "%s", driver.filter().c_str());
   const auto view = driver.workspace().make("hotspots");
   cr_expect_lt(view->ledger.shown.count, view->ledger.cpu.count);
   driver.press("u");

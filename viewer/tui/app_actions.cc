@@ -25,7 +25,8 @@ void App::narrow(const std::vector<std::string>& words, const std::string& crumb
 /// A filter from the selected row.
 void App::only(Action action) {
   const Subject subject = screen().subject();
-  if (action == Action::kOnlyFunction && !subject.range.empty()) return narrow({"--time", subject.range});
+  if (action == Action::kOnlyFunction && !subject.range.empty())
+    return narrow({"--time", subject.range}, "time " + subject.range_words);
   struct Choice {
     Action action;
     const char* option;

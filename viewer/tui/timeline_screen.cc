@@ -242,8 +242,16 @@ bool TimelineScreen::click(Point at) {
   return false;
 }
 
-std::string TimelineScreen::range_words(size_t from, size_t to) const {
-  return fmt::format("{}ns-{}ns", time_at(from), time_at(to));
+void TimelineScreen::set_range(Subject& subject, size_t from, size_t to) const {
+  subject.range = fmt::format("{}ns-{}ns", time_at(from), time_at(to));
+  // As many digits as tell one slice from the next.
+  render::TimeScale scale = render::time_scale(end_);
+  const uint64_t slice = (end_ - begin_) / std::max<size_t>(slices_, 1);
+  int digits = 0;
+  for (uint64_t step = scale.nanos; step > std::max<uint64_t>(slice, 1); step /= 10)
+    scale.decimals = std::max(scale.decimals, ++digits);
+  subject.range_words = fmt::format("{}..{} {}", render::time_number(time_at(from), scale),
+                                    render::time_number(time_at(to), scale), scale.unit);
 }
 
 Subject TimelineScreen::subject() const {
@@ -251,9 +259,9 @@ Subject TimelineScreen::subject() const {
   Subject subject;
   subject.thread = cell_of(made_->tables.front(), uint32_t(threads_[line_]), "tid");
   if (const auto range = marked())
-    subject.range = range_words(range->first, range->second);
+    set_range(subject, range->first, range->second);
   else if (!zooms_.empty())
-    subject.range = range_words(0, slices_);
+    set_range(subject, 0, slices_);
   return subject;
 }
 

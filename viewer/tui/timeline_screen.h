@@ -37,7 +37,7 @@ class TimelineScreen : public ViewScreen {
   void draw_strip(Pane& pane, size_t row, std::string_view strip) const;
   void draw_cursor(Pane& pane, size_t row) const;
   uint64_t time_at(size_t slice) const;
-  std::string range_words(size_t from, size_t to) const;
+  void set_range(Subject& subject, size_t from, size_t to) const;
   void zoom(bool in);
   void unmark() { mark_.reset(), mark_end_.reset(); }
   /// The marked slices, half open.
