@@ -91,6 +91,11 @@ int run_annotate(std::span<const std::string> arguments) {
     complain("annotate", "FUNCTION is empty");
     return kExitUsage;
   }
+  if (command.words.size() == 1)
+    if (const std::string missing = missing_word("varve annotate", request.function); !missing.empty()) {
+      complain("annotate", missing);
+      return kExitUsage;
+    }
   const auto open = open_profile(command.words.size() > 1 ? command.words[1] : "", command.options);
   if (!open) return fail(open.error());
   request.annotate.lines = command.what != What::kInstructions;

@@ -83,6 +83,9 @@ tl::expected<Words, std::string> understand(const std::vector<std::string>& word
       return tl::unexpected<std::string>("callers needs a FUNCTION: varve report callers FUNCTION");
     set_function(request, words[at++]);
     if (request.function.empty()) return tl::unexpected<std::string>("callers: FUNCTION is empty");
+    if (at == words.size())
+      if (std::string missing = missing_word("varve report callers", request.function); !missing.empty())
+        return tl::unexpected(std::move(missing));
   }
   if (at < words.size()) result.profile = words[at++];
   if (at < words.size()) return tl::unexpected(fmt::format("unexpected argument '{}'", words[at]));

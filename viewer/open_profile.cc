@@ -52,6 +52,17 @@ tl::expected<OpenProfile, std::string> load_with(const std::string& path, const 
 
 }  // namespace
 
+std::string missing_word(const std::string& usage, const std::string& function) {
+  const std::string word = record::shell_quoted(function);
+  if (load::find_newest_profile(function).value_or("") == function)
+    return fmt::format("'{}' is a profile; a FUNCTION is missing: {} FUNCTION {}", function, usage, word);
+  if (!load::find_newest_profile("."))
+    return fmt::format(
+        "there is no profile here to look for a function '{}' in; a PROFILE is missing: {} {} PROFILE",
+        function, usage, word);
+  return {};
+}
+
 tl::expected<OpenProfile, std::string> load_profile(const std::string& word,
                                                     const load::LoadProgress& progress) {
   const auto path = path_of(word);

@@ -25,6 +25,10 @@ struct OpenProfile {
 /// longer than a second. The error is a sentence. This is the three steps below, one after the other.
 tl::expected<OpenProfile, std::string> open_profile(const std::string& word, ReportOptions& options);
 
+/// For FUNCTION [PROFILE] of a command, of which one word was given: which of the two is missing, as a
+/// sentence with `usage` ("varve annotate") before the words; empty: none.
+std::string missing_word(const std::string& usage, const std::string& function);
+
 /// The profile without names.
 tl::expected<OpenProfile, std::string> load_profile(const std::string& word,
                                                     const load::LoadProgress& progress = {});

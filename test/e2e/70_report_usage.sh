@@ -48,6 +48,17 @@ refused 1 "'longest_match\(' names no function in this profile, and is not a reg
   callers 'longest_match(' demo
 refused 1 "no function 'zzzzzz' occurs in this profile; 'varve report hotspots' lists them" callers zzzzzz demo
 
+
+# Of FUNCTION and PROFILE the one that is missing is named.
+cd empty
+refused 2 "there is no profile here to look for a function 'p1' in; a PROFILE is missing: varve report callers p1 PROFILE" \
+  callers p1
+cd ..
+refused 2 "'demo' is a profile; a FUNCTION is missing: varve report callers FUNCTION demo" callers demo
+run "$VARVE" annotate demo
+expect_eq "exit code" $code 2
+expect_match err "^varve annotate: 'demo' is a profile; a FUNCTION is missing: varve annotate FUNCTION demo"
+
 # What cannot be written is said, and is no success.
 full() {
   "$@" >/dev/full 2>err
