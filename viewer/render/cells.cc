@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "viewer/render/elide_name.h"
+
 namespace varve::render {
 
 uint64_t largest_time(const view::Table& table) {
@@ -48,6 +50,12 @@ std::string cell_text(const view::Cell& cell, view::Unit unit, Charset charset) 
   }
   if (std::holds_alternative<double>(cell)) return number_text(cell, unit, {}) + "%";
   return number_text(cell, unit, {});
+}
+
+std::string elide_cell(const view::Table& table, size_t column, std::string_view escaped, size_t width) {
+  const bool names = table.columns[column].narrow >= 0 &&
+                     std::ranges::find(table.columns, "function", &view::Column::id) != table.columns.end();
+  return names ? elide_name(escaped, width) : elide_middle(escaped, width);
 }
 
 }  // namespace varve::render

@@ -27,4 +27,8 @@ std::string heading_text(const view::Column& column, const TimeScale& scale);
 /// One cell by its unit, a time with its unit: for facts and sentences.
 std::string cell_text(const view::Cell& cell, view::Unit unit, Charset charset);
 
+/// An escaped text of this column in at most `width` columns of the screen: functions keep their own names,
+/// other texts both ends.
+std::string elide_cell(const view::Table& table, size_t column, std::string_view escaped, size_t width);
+
 }  // namespace varve::render

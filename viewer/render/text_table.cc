@@ -111,7 +111,7 @@ class Layout {
     shown.width = shown.title.size();
     for (size_t i = 0; i < shown.texts.size(); ++i) {
       const size_t taken = last && !lines_.empty() ? display_width(lines_[i]) : 0;
-      shown.texts[i] = elide_middle(shown.texts[i], limit > taken ? limit - taken : 1);
+      shown.texts[i] = elide_cell(table_, shown.column, shown.texts[i], limit > taken ? limit - taken : 1);
       shown.width = std::max(shown.width, display_width(shown.texts[i]));
     }
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "viewer/load/load.h"
+#include "viewer/render/elide_name.h"
 #include "viewer/render/escape.h"
 #include "viewer/render/numbers.h"
 #include "viewer/tui/app.h"
@@ -120,7 +121,13 @@ void App::draw_detail(Pane pane) {
   }
   constexpr size_t kGap = 3, kLeastMore = 8;  // columns that say something
   const Detail detail = screen().detail();
-  const size_t end = pane.put_name(0, 0, detail.name, pane.columns());
+  const auto charset = pane.look().utf8 ? render::Charset::kUtf8 : render::Charset::kAscii;
+  const std::string name = render::escape(detail.name, charset);
+  // Other details are sentences and command lines.
+  const std::string subject = screen().subject().function;
+  const bool function = !subject.empty() && detail.name.starts_with(subject);
+  const size_t end = pane.put(
+      0, 0, function ? render::elide_name(name, pane.columns()) : render::elide_middle(name, pane.columns()));
   if (end + kGap + std::min(kLeastMore, detail.more.size()) <= pane.columns())
     pane.put_name(0, end + kGap, detail.more, pane.columns() - end - kGap, kDim);
 }

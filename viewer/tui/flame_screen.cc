@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "viewer/render/elide_name.h"
 #include "viewer/render/escape.h"
 #include "viewer/render/numbers.h"
 #include "viewer/tui/bars.h"
@@ -163,7 +164,7 @@ void FlameScreen::draw_box(Pane& pane, const Box& box) const {
       const std::string share =
           fmt::format(" {}%", render::percent(part(nodes_[box.node].time, nodes_[0].time)));
       const std::string name = name_of(box.node);
-      text = name.size() + share.size() <= inside ? name + share : render::elide_middle(name, inside);
+      text = name.size() + share.size() <= inside ? name + share : render::elide_name(name, inside);
     }
     pane.put(box.row, box.column, "[", style);
     pane.put(box.row, box.column + 1, text, style, inside);

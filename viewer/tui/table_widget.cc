@@ -242,7 +242,7 @@ void TableWidget::draw_name(Pane& pane, size_t line, const Place& place, size_t 
   if (last && scroll_ > 0)
     pane.put(line, at, text, style, room);
   else
-    pane.put(line, at, render::elide_middle(text, room), style, room);
+    pane.put(line, at, render::elide_cell(*table_, place.column, text, room), style, room);
 }
 
 std::string TableWidget::text_of(uint32_t row, size_t j) const {
