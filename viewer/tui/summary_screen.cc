@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "viewer/render/cells.h"
 #include "viewer/render/wrap.h"
@@ -22,16 +23,30 @@ constexpr size_t kLabels = 10;        // columns of the labels of facts
 /// In the order of the screen; other facts of the summary are in other views.
 constexpr const char* kFacts[] = {"Command", "End", "CPU time", "Cores", "Samples", "Quality"};
 
-/// The levels that have the most time, in the order of levels.
+/// Of each class the level with the most time, then those of the rest, in the order of levels: a class that
+/// is not seen would be one that is not there.
 std::vector<uint32_t> largest_levels(const view::Table& table, size_t most) {
   std::vector<uint32_t> rows(table.rows.size());
   std::iota(rows.begin(), rows.end(), 0u);
   if (rows.size() <= most) return rows;
-  std::ranges::stable_sort(rows, std::greater<>(),
-                           [&](uint32_t row) { return number_of(table, row, "elapsed_ns"); });
+  const auto time = [&](uint32_t row) { return number_of(table, row, "elapsed_ns"); };
+  std::ranges::stable_sort(rows, std::greater<>(), time);
+  std::set<std::string> seen;
+  std::ranges::stable_partition(
+      rows, [&](uint32_t row) { return time(row) != 0 && seen.insert(cell_of(table, row, "class")).second; });
   rows.resize(most);
   std::ranges::sort(rows);
   return rows;
+}
+
+/// What stands in levels that have no row.
+std::string others_words(const view::Table& table, const std::vector<uint32_t>& shown) {
+  uint64_t time = 0;
+  for (uint32_t row = 0; row < table.rows.size(); ++row)
+    if (!std::ranges::binary_search(shown, row)) time += number_of(table, row, "elapsed_ns");
+  const size_t count = table.rows.size() - shown.size();
+  return fmt::format("{} {} more, {}: see :concurrency", count, count == 1 ? "level" : "levels",
+                     render::time_text(time));
 }
 
 }  // namespace
@@ -70,12 +85,13 @@ size_t SummaryScreen::draw_levels(Pane& pane, size_t row, size_t most) const {
   std::string words;
   if (target != levels_->facts.end())
     if (const auto* text = std::get_if<std::string_view>(&target->value)) words = *text;
+  const std::vector<uint32_t> levels = largest_levels(table, most - 1);
   pane.put_name(row++, 0, fmt::format("Elapsed time by threads that ran or were ready; target {}", words),
                 pane.columns(), kHeading);
   const size_t bar_at = 18, after = 22;
   const size_t bar_room = pane.columns() > bar_at + after ? pane.columns() - bar_at - after : 0;
   const render::TimeScale scale = render::common_scale(table);
-  for (const uint32_t level : largest_levels(table, most - 1)) {
+  for (const uint32_t level : levels) {
     const auto cells = table.row(level);
     const std::string time = render::number_text(cells[1], view::Unit::kTime, scale);
     pane.put(row, 0, fmt::format("{:>4} {:>8} {}", cell_of(table, level, "level"), time, scale.unit));
@@ -84,6 +100,8 @@ size_t SummaryScreen::draw_levels(Pane& pane, size_t row, size_t most) const {
              fmt::format("{:<6}{}", cell_of(table, level, "band"), cell_of(table, level, "class")));
     ++row;
   }
+  if (levels.size() < table.rows.size())
+    pane.put_name(row, 0, others_words(table, levels), pane.columns(), kDim);
   return row;
 }
 
