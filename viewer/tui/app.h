@@ -74,6 +74,7 @@ class App {
   void keep_all(const std::vector<std::string>& texts);
   void invert();
   void open_row();
+  void open_hot_path();
   void open_digit(Key digit);
   void next_units();
   void next_metric();

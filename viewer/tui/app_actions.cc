@@ -112,6 +112,20 @@ void App::open_row() {
   }
 }
 
+/// From a list to where its function stands in the call tree.
+void App::open_hot_path() {
+  const Subject subject = screen().subject();
+  if (subject.function.empty()) {
+    message_ = "This row is about no function.";
+    return;
+  }
+  go_named("top-down");
+  draw(size_);  // which makes its rows
+  if (!screen().show_hot_path(subject) && !workspace_.waits())
+    message_ =
+        fmt::format("All paths of {} are too light to have a row of their own here.", subject.function);
+}
+
 void App::annotate() {
   const Subject subject = screen().subject();
   if (subject.function.empty())
@@ -167,6 +181,7 @@ std::span<const App::Deed> App::deeds() {
       {Action::kNextView, [](App& app, Key) { app.go_to_tab(1); }},
       {Action::kPreviousView, [](App& app, Key) { app.go_to_tab(-1); }},
       {Action::kOpen, [](App& app, Key) { app.open_row(); }},
+      {Action::kHottest, [](App& app, Key) { app.open_hot_path(); }},
       {Action::kAnnotate, [](App& app, Key) { app.annotate(); }},
       {Action::kOnlyThread, [](App& app, Key) { app.only(Action::kOnlyThread); }},
       {Action::kOnlyModule, [](App& app, Key) { app.only(Action::kOnlyModule); }},

@@ -44,7 +44,7 @@ constexpr Binding kTable[] = {
     {Action::kUnfoldBelow, {'e'}, "unfold-below", "unfold all below the row", kTrees, nullptr},
     {Action::kUnfoldAll, {'E'}, "unfold-all", "unfold everything", kTrees, nullptr},
     {Action::kFoldAll, {'C'}, "fold-all", "fold everything", kTrees, nullptr},
-    {Action::kHottest, {'H'}, "hottest", "open the hot path; to the hottest line", kTrees, nullptr},
+    {Action::kHottest, {'H'}, "hottest", "hot path, also of a list's row; hottest line", kTrees, nullptr},
     {Action::kInvert, {'i'}, "invert", "top-down or bottom-up; icicle or flame", kTrees, nullptr},
 
     {Action::kSearch, {'/'}, "search", "search names by a regular expression", kNarrow, "Find"},

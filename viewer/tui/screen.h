@@ -55,6 +55,9 @@ class Screen {
   virtual view::View printed() const { return *shown(); }
   /// About another function, where the screen is about one. False: it is not, or there is no such function.
   virtual bool show(const Subject&) { return false; }
+  /// Unfolds the heaviest way to a function and below it, where the screen is a tree. False: it has no row
+  /// there.
+  virtual bool show_hot_path(const Subject&) { return false; }
   /// Words for the key bar that only this screen has: "Enter callers".
   virtual std::string_view keys() const { return {}; }
   /// The line of columns, for `Where is the pointer`; screens with a table return true after sorting.

@@ -169,6 +169,34 @@ void TreeScreen::sibling(ptrdiff_t step) {
     if (parent_[rows[size_t(at)]] == parent_[*row]) return widget_.set_cursor(size_t(at));
 }
 
+/// Opens the heaviest children of a row; the last of them.
+uint32_t TreeScreen::open_heavy(uint32_t row) {
+  for (; has_children(row) && heavy_child(row); ++row) open_[row] = true;
+  show_rows();
+  return row;
+}
+
+/// The row with the most self time, as hotspots has it; of those with none that with the most in all. The
+/// cursor stays on it, and below it the hot path is open.
+bool TreeScreen::show_hot_path(const Subject& subject) {
+  const view::Table* table = first_table();
+  if (table == nullptr) return false;
+  std::optional<uint32_t> best;
+  const auto weight = [&](uint32_t row) {
+    return std::pair(number_of(*table, row, "self_ns"), number_of(*table, row, "total_ns"));
+  };
+  for (uint32_t row = 0; row < table->rows.size(); ++row)
+    if (stands(row) && chosen(subject_of(*table, row)) == chosen(subject) &&
+        (!best || weight(row) > weight(*best)))
+      best = row;
+  if (!best) return false;
+  open_parents(*best);
+  open_heavy(*best);
+  widget_.select(*best);
+  widget_.center();
+  return true;
+}
+
 bool TreeScreen::act(Action action) {
   const auto row = widget_.selected();
   if (!row) return widget_.act(action);
@@ -203,13 +231,9 @@ bool TreeScreen::act(Action action) {
       widget_.select(top);
       break;
     }
-    case Action::kHottest: {
-      uint32_t deepest = *row;
-      for (; has_children(deepest) && heavy_child(deepest); ++deepest) open_[deepest] = true;
-      show_rows();
-      widget_.select(deepest);
+    case Action::kHottest:
+      widget_.select(open_heavy(*row));
       break;
-    }
     case Action::kPreviousSibling:
       sibling(-1);
       return true;

@@ -18,6 +18,7 @@ class TreeScreen : public TableScreen {
   bool act(Action action) override;
   Detail detail() const override;
   bool search(const analyze::Pattern& pattern, Direction direction, bool again) override;
+  bool show_hot_path(const Subject& subject) override;
   bool keep(const analyze::Pattern& pattern) override;
 
  private:
@@ -39,6 +40,7 @@ class TreeScreen : public TableScreen {
   void select_key(uint64_t key);
   void set_open_below(uint32_t row, bool open);
   void set_open_levels(uint32_t row, bool open);
+  uint32_t open_heavy(uint32_t row);
   void open_parents(uint32_t row);
   void toggle();
   void left();
