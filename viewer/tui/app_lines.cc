@@ -87,8 +87,9 @@ void App::draw_totals(Pane pane) {
   const load::Profile& profile = workspace_.profile();
   std::string words;
   const view::View* view = screen().shown();
-  if (view != nullptr) {
-    const uint64_t cpu = view->ledger.cpu.count, shown = view->ledger.shown.count;
+  // Where the view is still to come its sums are known as a rule.
+  if (const analyze::Ledger* ledger = view != nullptr ? &view->ledger : workspace_.totals()) {
+    const uint64_t cpu = ledger->cpu.count, shown = ledger->shown.count;
     const view::MetricKind& metric = view::metric_kind(workspace_.request().metric);
     words = fmt::format("{} {}  ", metric.title, render::time_text(shown));
     if (shown != cpu)

@@ -178,6 +178,15 @@ view::Made Workspace::make_of(std::string_view kind, const std::string& function
   });
 }
 
+const analyze::Ledger* Workspace::totals() {
+  if (totals_for_ != revision_) {
+    const view::Made made = make("hotspots");
+    totals_ = made ? std::optional(made->ledger) : std::nullopt;
+    totals_for_ = revision_;
+  }
+  return totals_ ? &*totals_ : nullptr;
+}
+
 Subject Workspace::hottest_function() {
   const view::Made hottest = make("hotspots", [](view::Request& request) { request.limit = 0; });
   if (!hottest || hottest->tables.empty()) return {};

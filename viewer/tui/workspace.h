@@ -73,6 +73,8 @@ class Workspace {
   view::Made make_range(std::string_view kind, Nanos from, Nanos to,
                         const std::function<void(view::Request&)>& tune) const;
 
+  /// The sums of what is asked, for screens without a view; null: not known yet.
+  const analyze::Ledger* totals();
   /// The function with the most self time; one without a name if none has any.
   Subject hottest_function();
 
@@ -105,6 +107,8 @@ class Workspace {
   std::optional<LaterCode> later_code_;
   std::optional<view::Prepared> prepared_;  // of `prepared_for_`
   uint64_t prepared_for_ = 0;
+  std::optional<analyze::Ledger> totals_;  // of `totals_for_`
+  uint64_t totals_for_ = 0;
 };
 
 }  // namespace varve::tui
