@@ -19,7 +19,8 @@ using analyze::kCpu;
 using analyze::kSamples;
 using load::SpecialSite;
 
-constexpr size_t kMostNamed = 10;  // unsampled threads and damages named one by one
+constexpr size_t kMostNamed = 10;     // modules, unsampled threads and damages named one by one
+constexpr double kWorthLines = 0.01;  // share of the time in code from which a module's lines are missed
 
 /// What stopped a stack, without the brackets of its row in other views, and what the user can do.
 struct Reason {
@@ -102,6 +103,12 @@ std::string_view symbols_words(const symbol::ModuleQuality* names, const std::se
   return exporting.contains(names->module) ? "dynamic only" : "no";
 }
 
+/// What is missing of a module's names. More symbols help nobody where all functions with time have names.
+std::string_view names_note(const symbol::ModuleQuality& names, const analyze::ModuleTime& time) {
+  const bool symbols = names.note.starts_with("no symbols");
+  return symbols && time.unnamed_ns == 0 ? std::string_view() : names.note;
+}
+
 Table module_table(const Source& source, const analyze::Quality& quality, const Request& request,
                    View& view) {
   Table table;
@@ -127,7 +134,7 @@ Table module_table(const Source& source, const analyze::Quality& quality, const 
     table.add({}, {each.self[kCpu], share(each.unnamed_ns, each.self[kCpu]), symbols_words(names, exporting),
                    flag(&symbol::ModuleQuality::has_symtab), flag(&symbol::ModuleQuality::has_dwarf),
                    analyze::module_name(source.profile, each.module),
-                   names == nullptr ? std::string_view() : view.own(names->note)});
+                   names == nullptr ? std::string_view() : view.own(std::string(names_note(*names, each)))});
   }
   return table;
 }
@@ -171,10 +178,30 @@ void note_remedies(const load::Profile& profile, const symbol::SymbolTable& symb
   size_t shown = 0;
   for (const analyze::ModuleTime& each : quality.modules) {
     const symbol::ModuleQuality* names = names_of(symbols, each.module);
-    if (names == nullptr || names->note.empty() || shown++ >= kMostNamed) continue;
+    if (names == nullptr || names_note(*names, each).empty() || shown++ >= kMostNamed) continue;
     view.notes.push_back(
         fmt::format("Names: {}: {}.", analyze::module_name(profile, each.module), names->note));
   }
+}
+
+/// Modules with names and without lines, where that is worth a download.
+void note_lines(const load::Profile& profile, const symbol::SymbolTable& symbols,
+                const analyze::Quality& quality, View& view) {
+  uint64_t cpu = 0;
+  for (const analyze::ModuleTime& each : quality.modules) cpu += each.self[kCpu];
+  std::vector<std::string_view> modules;
+  for (const analyze::ModuleTime& each : quality.modules) {
+    const symbol::ModuleQuality* names = names_of(symbols, each.module);
+    const bool file = profile.modules[each.module.index()].path.starts_with('/');
+    if (!file || names == nullptr || names->has_dwarf || !names_note(*names, each).empty()) continue;
+    if (share(each.self[kCpu], cpu) >= kWorthLines && modules.size() < kMostNamed)
+      modules.push_back(analyze::module_name(profile, each.module));
+  }
+  if (!modules.empty())
+    view.notes.push_back(
+        fmt::format("Source lines, which annotate shows, are not known in {}: compile with -g, or for a "
+                    "distribution's files install the -dbgsym package or use --debuginfod.",
+                    fmt::join(modules, ", ")));
 }
 
 void note_unsampled(const load::Profile& profile, const analyze::Quality& quality, View& view) {
@@ -283,6 +310,7 @@ Made make_quality(const Source& source, const Request& request, const analyze::S
   view.tables.push_back(std::move(stopped));
   view.tables.push_back(std::move(modules));
   note_remedies(source.profile, source.symbols, quality, view);
+  note_lines(source.profile, source.symbols, quality, view);
   note_unsampled(source.profile, quality, view);
   if (source.profile.sample_count == 0) return view;  // why_empty() says the rest, as under every view
   for (CounterSentence& sentence : counter_sentences(source.profile))
