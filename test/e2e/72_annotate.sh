@@ -70,6 +70,14 @@ column bytes >bytes.elsewhere
 cmp bytes.here bytes.elsewhere || fail "the code is another without the binary"
 column operands >operands
 expect_match operands '^rand@plt$'
+# On a small screen instructions get the room of lines without their text.
+mv spin.c spin.c.gone
+run "$VARVE" view elsewhere/spin.varve --size 80x24 --script ':annotate burn<Enter>' --save-screen -
+mv spin.c.gone spin.c
+expect_eq "exit code" $code 0
+expect_match <(sed -n 3p out) '^not here: .*spin\.c; s shows its lines$'
+expect_match <(sed -n 4p out) '^Code of burn '
+expect_match <(sed -n 24p out) 'qBack$'
 rm elsewhere/spin.varve/code
 annotate burn elsewhere/spin.varve
 expect_eq "exit code" $code 0

@@ -7,7 +7,9 @@
 
 #include <algorithm>
 
+#include "viewer/render/elide_name.h"
 #include "viewer/render/escape.h"
+#include "viewer/render/wrap.h"
 #include "viewer/tui/row_words.h"
 
 namespace varve::tui {
@@ -50,6 +52,17 @@ bool untimed(const view::View& view) {
   return ns != nullptr && *ns == 0;
 }
 
+/// "Code of ns::f(int) (libx.so+0x12)" in fewer columns: of the function its own name stays.
+std::string short_title(const std::string& title, size_t width) {
+  for (const std::string_view before : {"Code of ", "Inlined into "}) {
+    const size_t end = title.rfind(" ("), fixed = before.size() + title.size() - std::min(end, title.size());
+    if (!title.starts_with(before) || end == std::string::npos || fixed > width / 2) continue;
+    const std::string name = title.substr(before.size(), end - before.size());
+    return fmt::format("{}{}{}", before, render::elide_name(name, width - fixed), title.substr(end));
+  }
+  return render::elide_middle(title, width);
+}
+
 }  // namespace
 
 const view::Table* AnnotateScreen::table_of(Side side) const {
@@ -86,27 +99,60 @@ void AnnotateScreen::show_part(Side side, size_t part) {
   half.widget.center();
 }
 
+/// What names the selected row, also in a view that is made with better names.
+AnnotateScreen::Place AnnotateScreen::place(Side side) const {
+  const view::Table* table = table_of(side);
+  const auto row = halves_[side].widget.selected();
+  if (table == nullptr || !row) return {};
+  return {table->title, side == kSource ? cell_of(*table, *row, "Line") : address_of(*table, *row)};
+}
+
+/// Addresses are the same in all tables of code, lines in those of one file.
+void AnnotateScreen::go_to(Side side, const Place& place) {
+  Half& half = halves_[side];
+  for (size_t part = 0; part < half.tables.size() && !place.row.empty(); ++part) {
+    const view::Table& table = made_->tables[half.tables[part]];
+    if (side == kSource && table.title != place.title) continue;
+    for (uint32_t row = 0; row < table.rows.size(); ++row) {
+      if ((side == kSource ? cell_of(table, row, "Line") : address_of(table, row)) != place.row) continue;
+      show_part(side, part);
+      half.widget.select(row);
+      return half.widget.center();
+    }
+  }
+}
+
 void AnnotateScreen::refresh() {
   const uint64_t code = workspace_.later_code() ? workspace_.later_code()->revision() : 0;
   const bool code_came = std::exchange(code_revision_, code) != code;
   if (!outdated() && !code_came) return;
   if (path_.empty()) path_.push_back(workspace_.hottest_function());
   if (path_.back().function.empty()) return path_.clear();
+  // Who moved in the same answer stays there when names or code become better.
+  if (asked_anew()) moved_ = false;
+  if (table_of(side_) != nullptr) before_ = {side_, place(side_)};
   made_ = workspace_.make_of("annotate", chosen(path_.back()));
   find_tables();
   side_ = halves_[kSource].tables.empty() ? kCode : kSource;
+  if (moved_ && !halves_[before_.first].tables.empty()) go_to(side_ = before_.first, before_.second);
   if (table_of(side_) != nullptr) after_move();
 }
 
 bool AnnotateScreen::show(const Subject& subject) {
   if (subject.function.empty()) return false;
-  if (path_.empty() || chosen(path_.back()) != chosen(subject)) path_.push_back(subject);
+  if (path_.empty() || chosen(path_.back()) != chosen(subject)) path_.push_back(subject), moved_ = false;
   make_again();
   return true;
 }
 
+/// Lines without their text are worth half of a screen only where it is wide.
+bool AnnotateScreen::only_note() const {
+  return stacked_ && mode_ == Mode::kBoth && !halves_[kSource].tables.empty() &&
+         !halves_[kCode].tables.empty() && !has_source();
+}
+
 bool AnnotateScreen::visible(Side side) const {
-  if (halves_[side].tables.empty()) return false;
+  if (halves_[side].tables.empty() || (side == kSource && only_note())) return false;
   if (halves_[side == kSource ? kCode : kSource].tables.empty()) return true;
   return mode_ == Mode::kBoth || (mode_ == Mode::kSource) == (side == kSource);
 }
@@ -120,35 +166,52 @@ bool AnnotateScreen::has_source() const {
 }
 
 std::string AnnotateScreen::title_of(Side side) const {
-  const Half& half = halves_[side];
   const view::Table* table = table_of(side);
-  if (side == kSource && !has_source()) return "not here: " + table->title;
-  if (half.tables.size() < 2) return table->title;
-  return fmt::format("{} ({} of {}, {{ }} for others)", table->title, half.part + 1, half.tables.size());
+  return side == kSource && !has_source() ? "not here: " + table->title : table->title;
+}
+
+std::string AnnotateScreen::parts_of(Side side) const {
+  const Half& half = halves_[side];
+  if (half.tables.size() < 2) return "";
+  return fmt::format(" ({} of {}, {{ }} for others)", half.part + 1, half.tables.size());
 }
 
 void AnnotateScreen::draw_half(Pane pane, Side side) {
   Half& half = halves_[side];
-  pane.put_name(0, 0, title_of(side), pane.columns(), side == side_ ? kBold : kDim);
+  const auto charset = pane.look().utf8 ? render::Charset::kUtf8 : render::Charset::kAscii;
+  const std::string parts = parts_of(side);
+  const size_t room = pane.columns() - std::min(pane.columns(), parts.size());
+  pane.put(0, 0, short_title(render::escape(title_of(side), charset), room) + parts,
+           side == side_ ? kBold : kDim);
   half.widget.set_active(side == side_);
   half.corner = pane.corner();
   half.widget.draw(pane.below(1));
 }
 
+/// On top, in as many lines as it takes; the pane is what is left.
+void AnnotateScreen::draw_note(Pane& pane, const std::string& words, Style style) const {
+  const auto charset = pane.look().utf8 ? render::Charset::kUtf8 : render::Charset::kAscii;
+  const auto lines = render::wrap_words(render::escape(words, charset), pane.columns());
+  for (size_t i = 0; i < lines.size(); ++i) pane.put(i, 0, lines[i], style);
+  pane = pane.below(lines.size());
+}
+
 void AnnotateScreen::draw(Pane pane) {
   refresh();
+  stacked_ = pane.columns() < kSideBySide;
   if (!made_ || (!visible(kSource) && !visible(kCode))) {
     const bool notes = made_ && !made_->notes.empty();
-    pane.put_name(0, 0,
-                  !made_  ? made_.error()
-                  : notes ? made_->notes.front()
-                          : "There is nothing to show.",
-                  pane.columns());
-    return;
+    return draw_note(pane,
+                     !made_  ? made_.error()
+                     : notes ? made_->notes.front()
+                             : "There is nothing to show.",
+                     kPlain);
   }
   // Rows without any number ask for a reason.
-  if (untimed(*made_) && !made_->notes.empty()) {
-    pane.put_name(0, 0, made_->notes.front(), pane.columns(), kBold);
+  if (untimed(*made_) && !made_->notes.empty()) draw_note(pane, made_->notes.front(), kBold);
+  if (only_note()) {
+    side_ = kCode;
+    pane.put_name(0, 0, title_of(kSource) + "; s shows its lines", pane.columns(), kDim);
     pane = pane.below(1);
   }
   if (visible(kSource) != visible(kCode)) return draw_half(pane, visible(kSource) ? kSource : kCode);
@@ -301,12 +364,14 @@ bool AnnotateScreen::act(Action action) {
     case Action::kUndo:
       if (path_.size() < 2) return false;
       path_.pop_back();
+      moved_ = false;
       make_again();
       return true;
     default:
       if (!halves_[side_].widget.act(action)) return false;
   }
   if (up_to_date()) after_move();
+  moved_ = true;
   return true;
 }
 
@@ -316,12 +381,20 @@ bool AnnotateScreen::click(Point at) {
     // Corners are those of the canvas, as the App's two lines stand above the screen.
     if (!visible(side) || at.row + 2 < corner.row || at.column < corner.column) continue;
     side_ = side;
+    moved_ = true;
     const bool again = at.row + 2 > corner.row &&
                        halves_[side].widget.click({at.row + 1 - corner.row, at.column - corner.column});
     after_move();
     return again;
   }
   return false;
+}
+
+/// It shows one function in all of its rows, in the order of its code.
+bool AnnotateScreen::has_use(Action action) const {
+  constexpr Action kNone[] = {Action::kKeep,     Action::kOnlyThread, Action::kOnlyModule,
+                              Action::kAnnotate, Action::kNextSort,   Action::kUnits};
+  return std::ranges::find(kNone, action) == std::end(kNone);
 }
 
 Subject AnnotateScreen::subject() const {
@@ -338,9 +411,9 @@ Detail AnnotateScreen::detail() const {
     if (const size_t begin = text.find_first_not_of(" \t"); begin != std::string::npos)
       detail.name = text.substr(begin);
     if (const double share = share_of(*table, *row); share > 0)
-      detail.more = fmt::format("{:.1f}% of it here", 100 * share);
+      // Samples can be late by an instruction.
+      detail.more = fmt::format("{:.1f}% of it here{}", 100 * share, side_ == kCode ? " or one before" : "");
   }
-  if (side_ == kCode) detail.more += "  samples can be late by an instruction";
   return detail;
 }
 
@@ -348,7 +421,7 @@ bool AnnotateScreen::search(const analyze::Pattern& pattern, Direction direction
   TableWidget& widget = halves_[side_].widget;
   widget.set_match(pattern);
   const bool found = table_of(side_) != nullptr && widget.search(pattern, direction, again);
-  if (found) after_move();
+  if (found) after_move(), moved_ = true;
   return found;
 }
 

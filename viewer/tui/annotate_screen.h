@@ -6,6 +6,7 @@
 
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "viewer/tui/view_screen.h"
@@ -23,7 +24,8 @@ class AnnotateScreen : public ViewScreen {
   Detail detail() const override;
   bool search(const analyze::Pattern& pattern, Direction direction, bool again) override;
   bool show(const Subject& subject) override;
-  std::string_view keys() const override { return "h l side  . , hot  s mode"; }
+  std::string_view keys() const override { return "h l side  . , hot  s mode  Enter call"; }
+  bool has_use(Action action) const override;
 
  private:
   enum Side : uint8_t { kSource, kCode };
@@ -39,6 +41,11 @@ class AnnotateScreen : public ViewScreen {
 
   void refresh();
   void find_tables();
+  struct Place {
+    std::string title, row;  // of a table, and what names the row in it
+  };
+  Place place(Side side) const;
+  void go_to(Side side, const Place& place);
   void show_part(Side side, size_t part);
   void draw_half(Pane pane, Side side);
   bool visible(Side side) const;
@@ -53,7 +60,10 @@ class AnnotateScreen : public ViewScreen {
   std::string place_of_line() const;
   const view::Table* table_of(Side side) const;
   std::string title_of(Side side) const;
+  std::string parts_of(Side side) const;  // "(1 of 3 ...)", where there are several
   bool has_source() const;
+  bool only_note() const;
+  void draw_note(Pane& pane, const std::string& words, Style style) const;
 
   std::vector<Subject> path_;  // functions, the shown one last
   std::array<Half, 2> halves_;
@@ -61,6 +71,9 @@ class AnnotateScreen : public ViewScreen {
   Side side_ = kSource;
   Mode mode_ = Mode::kBoth;
   bool jumps_ = true;
+  bool moved_ = false;                             // the cursor is where the user put it
+  std::pair<Side, Place> before_ = {kSource, {}};  // where it was when there was a view last
+  bool stacked_ = false;                           // as drawn last: no room for both sides beside each other
 };
 
 }  // namespace varve::tui

@@ -139,7 +139,8 @@ void App::draw_keys(Pane pane) {
   // Help comes first: who knows one key only needs that one.
   std::vector<const Binding*> shown = {find_binding("help")};
   for (const Binding& binding : bindings())
-    if (binding.bar != nullptr && &binding != shown.front()) shown.push_back(&binding);
+    if (binding.bar != nullptr && &binding != shown.front() && screen().has_use(binding.action))
+      shown.push_back(&binding);
   for (const Binding* each : shown) {
     const Binding& binding = *each;
     const std::string key = key_name(binding.keys[0]);

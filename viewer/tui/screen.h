@@ -60,6 +60,8 @@ class Screen {
   virtual bool show_hot_path(const Subject&) { return false; }
   /// Words for the key bar that only this screen has: "Enter callers".
   virtual std::string_view keys() const { return {}; }
+  /// Whether the key bar should name the key of this action: it does something here, and keys() has it not.
+  virtual bool has_use(Action) const { return true; }
   /// The line of columns, for `Where is the pointer`; screens with a table return true after sorting.
   virtual bool sort_at(Point) { return false; }
 };

@@ -254,6 +254,13 @@ void TimelineScreen::set_range(Subject& subject, size_t from, size_t to) const {
                                     render::time_number(time_at(to), scale), scale.unit);
 }
 
+/// Rows are threads in a fixed order.
+bool TimelineScreen::has_use(Action action) const {
+  constexpr Action kNone[] = {Action::kKeep,     Action::kOnlyModule, Action::kOnlyFunction,
+                              Action::kAnnotate, Action::kNextSort,   Action::kUnits};
+  return std::ranges::find(kNone, action) == std::end(kNone);
+}
+
 Subject TimelineScreen::subject() const {
   if (!made_ || threads_.empty()) return {};
   Subject subject;

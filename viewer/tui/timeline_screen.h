@@ -23,6 +23,7 @@ class TimelineScreen : public ViewScreen {
   Detail detail() const override;
   bool search(const analyze::Pattern& pattern, Direction direction, bool again) override;
   std::string_view keys() const override { return "Space mark  f range  +- zoom"; }
+  bool has_use(Action action) const override;
 
  private:
   /// Slices of time; none: the whole of it.
