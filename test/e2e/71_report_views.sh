@@ -40,6 +40,11 @@ for options in "" "--limit 1" "--min-share 20" "--thread worker" "--function bur
   done
   for view in threads processes; do expect_eq "$view $options" "$(sum $view cpu_ns $options)" "$cpu"; done
 done
+for band in poor ok ideal over; do
+  for options in "--thread worker" "--function burn" "--time 0.01-0.1" "--time 0.05-"; do
+    expect_eq "$band of all rows, $options" "$(sum hotspots ${band}_ns $options)" "$(sum hotspots ${band}_ns)"
+  done
+done
 expect_eq samples "$(sum hotspots samples)" "$(summary samples spin.varve)"
 
 report hotspots --format csv

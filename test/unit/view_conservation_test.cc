@@ -96,7 +96,7 @@ BandSums band_sums(const RandomProfile& made, const view::Request& request) {
   BandSums sums;
   const auto concurrency = analyze::concurrency(made.profile, request.filter, request.bands);
   for (size_t i = 0; i < made.profile.samples.size(); ++i) {
-    const auto band = concurrency.known() ? concurrency.of_sample[i] : analyze::Band::kUnknown;
+    const auto band = concurrency.banded ? concurrency.of_sample[i] : analyze::Band::kUnknown;
     const bool banded = band != analyze::Band::kUnknown;
     (banded ? sums.by_band[size_t(band) - 1] : sums.none) += made.profile.samples.weight_ns[i];
   }
@@ -125,12 +125,31 @@ void check_bands(const Rows& rows, const char* kind, const char* time, const Ran
   }
 }
 
+/// The unfiltered sums: whatever the filter, no time loses its band or gets one. With --process other levels
+/// count, so time may be in another band.
+void check_bands_of_run(const Rows& rows, const char* kind, const RandomProfile& made,
+                        const view::Request& request) {
+  view::Request plain;
+  plain.bands = request.bands;
+  const BandSums whole = band_sums(made, plain);
+  uint64_t all = 0, of_run = 0;
+  for (size_t band = 0; band < 4; ++band) {
+    const uint64_t got = sum(rows, kBandColumns[band]);
+    all += got;
+    of_run += whole.by_band[band];
+    if (!request.filter.process.given())
+      cr_expect_eq(got, whole.by_band[band], "%s of %s, of the run", kBandColumns[band], kind);
+  }
+  cr_expect_eq(all, of_run, "time in bands of %s, of the run", kind);
+}
+
 void check_sums(const char* kind, const char* time) {
   hundred_filters([&](const RandomProfile& made, const view::Request& request) {
     const Rows rows = csv_of(kind, made, request);
     cr_expect_eq(sum(rows, time), made.profile.kernel_cpu.count, "%s", kind);
     cr_expect_eq(sum(rows, "samples"), made.profile.sample_count, "%s", kind);
     check_bands(rows, kind, time, made, request);
+    check_bands_of_run(rows, kind, made, request);
   });
 }
 

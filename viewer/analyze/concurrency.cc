@@ -18,6 +18,33 @@ std::vector<bool> tracks_that_pass(const load::Profile& profile, const Filter& f
   return pass;
 }
 
+/// By thread; those of processes that do not pass.
+std::vector<bool> threads_of_others(const load::Profile& profile, const Filter& filter) {
+  std::vector<bool> others(profile.threads.size());
+  if (!filter.process.given()) return others;
+  for (size_t i = 0; i < others.size(); ++i)
+    others[i] = !process_passes(profile, profile.threads[i].process, filter);
+  return others;
+}
+
+Levels levels_of_run(const load::Profile& profile, const PassTrack& pass) {
+  return {profile.run_states, time_range(profile, {}), pass, CountedTime(profile.pauses)};
+}
+
+void add_bands(const load::Profile& profile, const Filter& filter, Concurrency& result) {
+  const Levels run = filter.timed() ? levels_of_run(profile, result.passes()) : result.levels;
+  result.banded = run.known();
+  if (!result.banded) return;
+  result.of_sample = band_of_samples(profile, run, result.rule);
+  if (!filter.process.given()) return;
+  const std::vector<bool> others = threads_of_others(profile, filter);
+  const std::vector<Band> of_all =
+      band_of_samples(profile, levels_of_run(profile, [](TrackId) { return true; }), result.rule);
+  for (size_t i = 0; i < of_all.size(); ++i)
+    if (const ThreadId thread = profile.samples.thread[i]; thread.valid() && others[thread.index()])
+      result.of_sample[i] = of_all[i];
+}
+
 }  // namespace
 
 TimeRange time_range(const load::Profile& profile, const Filter& filter) {
@@ -36,7 +63,7 @@ Concurrency concurrency(const load::Profile& profile, const Filter& filter, cons
   result.tracks = tracks_that_pass(profile, filter);
   result.levels =
       Levels(profile.run_states, time_range(profile, filter), result.passes(), CountedTime(profile.pauses));
-  if (result.known()) result.of_sample = band_of_samples(profile, result.levels, result.rule);
+  add_bands(profile, filter, result);
   return result;
 }
 

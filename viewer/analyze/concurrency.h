@@ -23,6 +23,7 @@ struct Concurrency {
   BandRule rule;
   Levels levels;                // of the processes that pass, in the time that passes
   std::vector<bool> tracks;     // a row each of RunStates::tracks: whether it belongs to those processes
+  bool banded = false;          // whether samples have bands; of the whole run, so known() without it is none
   std::vector<Band> of_sample;  // a row each of Profile::samples; empty where nothing was observed
 
   bool known() const { return levels.known(); }
@@ -36,7 +37,7 @@ struct Concurrency {
   /// Whether a sample is of this metric: any is CPU time, those without a band are nothing else.
   bool counts(size_t sample, Metric metric) const {
     if (metric == kCpu) return true;
-    return known() && of_sample[sample] != Band::kUnknown && column_of(of_sample[sample]) == metric;
+    return banded && of_sample[sample] != Band::kUnknown && column_of(of_sample[sample]) == metric;
   }
 
  private:
@@ -44,7 +45,9 @@ struct Concurrency {
 };
 
 /// The filter's processes and time choose what counts as a level; its threads, modules and functions do not:
-/// a thread's band is how busy the others were, too.
+/// a thread's band is how busy the others were, too. Bands of samples are of the whole run, whatever part of
+/// it passes, so what a filter takes out keeps its band; that of processes that do not pass is what it is
+/// without the filter.
 Concurrency concurrency(const load::Profile& profile, const Filter& filter, const BandOptions& options);
 
 /// The time of the run that passes the filter.

@@ -144,7 +144,7 @@ bool process_passes(const load::Profile& profile, ProcessId id, const Filter& fi
 
 Selection select(const load::Profile& profile, const symbol::SymbolTable& symbols, const Filter& filter,
                  const Concurrency& concurrency, Metric metric) {
-  const bool banded = concurrency.known();
+  const bool banded = concurrency.banded;
   const size_t width = banded ? kBandedMetricCount : kMetricCount;
   Selection selection;
   selection.by_path = PathTimes(profile.paths.size(), width, profile.samples.size());
@@ -153,7 +153,6 @@ Selection select(const load::Profile& profile, const symbol::SymbolTable& symbol
   const std::vector<bool> thread_passes = threads_that_pass(profile, filter);
   const std::vector<bool> path_passes = any ? std::vector<bool>() : paths_that_pass(profile, symbols, filter);
   const bool threadless_passes = !filter.thread.given() && !filter.process.given();
-  const bool timed = filter.from.count != 0 || filter.to.count != UINT64_MAX;
   const uint64_t start = profile.session.start_time.count;
 
   const load::Samples& samples = profile.samples;
@@ -167,7 +166,7 @@ Selection select(const load::Profile& profile, const symbol::SymbolTable& symbol
     if (banded) concurrency.add_band(i, samples.weight_ns[i], numbers);
     bool pass = any || (path_passes[path.index()] &&
                         (thread.valid() ? bool(thread_passes[thread.index()]) : threadless_passes));
-    if (pass && timed) {
+    if (pass && filter.timed()) {
       const uint64_t time = samples.time_ns[i] > start ? samples.time_ns[i] - start : 0;
       pass = time >= filter.from.count && time < filter.to.count;
     }

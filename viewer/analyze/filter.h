@@ -54,9 +54,9 @@ struct Filter {
   Nanos from;        // since the start of the run; `from` belongs to it, `to` does not
   Nanos to{UINT64_MAX};
 
+  bool timed() const { return from.count != 0 || to.count != UINT64_MAX; }
   bool given() const {
-    return thread.given() || process.given() || module.given() || function.given() || from.count != 0 ||
-           to.count != UINT64_MAX;
+    return thread.given() || process.given() || module.given() || function.given() || timed();
   }
   /// What passes both; of functions each anywhere in the stack.
   Filter and_also(const Filter& other) const;

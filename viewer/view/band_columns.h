@@ -31,7 +31,7 @@ class BandColumns {
   void put_no_text(Table& table) const;
 
  private:
-  bool known() const { return source_.concurrency != nullptr && source_.concurrency->known(); }
+  bool known() const { return source_.concurrency != nullptr && source_.concurrency->banded; }
 
   const Source& source_;
   uint64_t longest_ns_;
