@@ -282,6 +282,23 @@ Test(view_conservation, callers) {
   cr_expect_gt(found, 30);
 }
 
+/// Bands of a total are those of all self times in it: in top-down of the row and all below.
+Test(view_conservation, bands_of_tree_totals) {
+  const RandomProfile made = test::random_profile(5);
+  const Rows rows = csv_of("top-down", made, {});
+  const size_t depth = column(rows, "depth");
+  for (const char* band : kBandColumns) {
+    const size_t self = column(rows, band), total = column(rows, std::string("total_") + band);
+    for (size_t i = 1; i < rows.size(); ++i) {
+      uint64_t below = std::stoull(rows[i][self]);
+      for (size_t j = i + 1; j < rows.size() && std::stoull(rows[j][depth]) > std::stoull(rows[i][depth]);
+           ++j)
+        below += std::stoull(rows[j][self]);
+      cr_expect_eq(std::stoull(rows[i][total]), below, "%s of row %zu", band, i);
+    }
+  }
+}
+
 /// Without a cut every total in a tree is its self and its children's totals, and the first level is
 /// everything.
 Test(view_conservation, tree_totals) {
@@ -317,6 +334,7 @@ Test(view_conservation, columns_are_an_interface) {
   };
   const std::string bands = ",poor_ns,ok_ns,ideal_ns,over_ns";
   const std::string place = bands + ",place";
+  const std::string total_bands = ",total_poor_ns,total_ok_ns,total_ideal_ns,total_over_ns";
   const std::string states =
       ",inactive_ns,wait_ns,quanta,quantum_ns,switches_voluntary,switches_involuntary,affinity,processors_"
       "used,"
@@ -324,8 +342,8 @@ Test(view_conservation, columns_are_an_interface) {
   const std::pair<const char*, std::string> wanted[] = {
       {"hotspots", "function,module,file,line,self_ns,self_share,total_ns,total_share,samples" + place},
       {"threads", "pid,tid,name,start_ns,lifetime_ns,cpu_ns,samples" + states + bands},
-      {"top-down", "depth,function,module,self_ns,total_ns,samples" + place},
-      {"bottom-up", "depth,function,module,self_ns,total_ns,samples" + place},
+      {"top-down", "depth,function,module,self_ns,total_ns,samples" + bands + total_bands + ",place"},
+      {"bottom-up", "depth,function,module,self_ns,total_ns,samples" + bands + total_bands + ",place"},
       {"lines", "file,line,function,module,self_ns,self_share,total_ns,total_share,samples" + place},
       {"modules", "module,path,build_id,self_ns,self_share,total_ns,total_share,samples" + bands},
       {"processes", "pid,ppid,image,program,command,start_ns,lifetime_ns,cpu_ns,samples,threads" + bands},

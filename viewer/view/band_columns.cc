@@ -39,8 +39,9 @@ void BandColumns::add_bar_column(Table& table) const {
   table.columns.push_back({"", known() ? kBarTitle : "", Unit::kBar, false, -1, kBarSpare});
 }
 
-void BandColumns::add_data_columns(Table& table) const {
-  for (const BandColumn& column : kColumns) table.columns.push_back({column.id, "", Unit::kTime});
+void BandColumns::add_data_columns(Table& table, std::string_view prefix) const {
+  for (const BandColumn& column : kColumns)
+    table.columns.push_back({std::string(prefix) + column.id, "", Unit::kTime});
 }
 
 void BandColumns::put_text(Table& table, std::span<const uint64_t> metrics) const {
@@ -63,8 +64,12 @@ void BandColumns::put_data(Table& table, std::span<const uint64_t> metrics) cons
 }
 
 void BandColumns::put_no_text(Table& table) const {
-  for (size_t i = 0; i < std::size(kColumns); ++i) table.put({Cell()});
+  put_no_data(table);
   table.put({Bar()});
+}
+
+void BandColumns::put_no_data(Table& table) const {
+  for (size_t i = 0; i < std::size(kColumns); ++i) table.put({Cell()});
 }
 
 uint64_t largest_cpu(const analyze::MetricTable& metrics) {

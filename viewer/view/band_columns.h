@@ -19,7 +19,7 @@ class BandColumns {
 
   /// Appends the columns. Those for text stand left of the names.
   void add_text_columns(Table& table) const;
-  void add_data_columns(Table& table) const;
+  void add_data_columns(Table& table, std::string_view prefix = "") const;
   /// Of the columns for text only the bar.
   void add_bar_column(Table& table) const;
 
@@ -29,6 +29,7 @@ class BandColumns {
   void put_bar(Table& table, std::span<const uint64_t> metrics) const;
   /// Empty ones, for a sum of rows whose times overlap.
   void put_no_text(Table& table) const;
+  void put_no_data(Table& table) const;
 
  private:
   bool known() const { return source_.concurrency != nullptr && source_.concurrency->banded; }

@@ -138,7 +138,7 @@ class TreeTable {
 
  private:
   /// `total` is empty for a sum of rows from all over the tree. In text bands are those of the total, as the
-  /// first column is; for scripts those of the self time, which can be added up.
+  /// first column is; scripts get those of the self time, which can be added up, and those of the total.
   void add(Row row, std::span<const uint64_t> self, std::span<const uint64_t> total, const Cell& name,
            const Cell& short_name, const Cell& module, const Cell& place) {
     const Cell total_ns = total.empty() ? Cell() : Cell(total[kCpu]);
@@ -148,6 +148,7 @@ class TreeTable {
     table_.put(
         {module, name, short_name, uint64_t(row.depth), name, module, self[kCpu], total_ns, self[kSamples]});
     bands_.put_data(table_, self);
+    total.empty() ? bands_.put_no_data(table_) : bands_.put_data(table_, total);
     table_.put({place});
   }
 
@@ -227,6 +228,7 @@ Table tree_table(const Source& source, const char* id, const char* title) {
   };
   table.columns.insert(table.columns.end(), rest.begin(), rest.end());
   bands.add_data_columns(table);
+  bands.add_data_columns(table, "total_");
   Places::add_column(table);
   return table;
 }
