@@ -325,6 +325,26 @@ Test(view_conservation, tree_totals) {
   }
 }
 
+/// Of a part of the run a timeline has the threads that lived then.
+Test(view_conservation, timelines_have_no_empty_rows) {
+  size_t left_out = 0;
+  for (uint64_t seed = 0; seed < 10; ++seed) {
+    const RandomProfile made = test::random_profile(seed);
+    const Rows whole = csv_of("timeline", made, {});
+    view::Request request;
+    request.filter.to = {50'000'000};  // threads begin within 250 ms
+    const auto view = view::make(*view::find_kind("timeline"), {made.profile, made.symbols}, request);
+    if (view->csv_is_facts) continue;  // nothing was observed then
+    const Rows rows = test::read_csv(render::csv(*view));
+    const size_t states = column(rows, "states"), tid = column(rows, "tid");
+    for (size_t i = 1; i < rows.size(); ++i)
+      if (!rows[i][tid].empty())
+        cr_expect(rows[i][states].find_first_not_of(' ') != std::string::npos, "row %zu, seed %zu", i, seed);
+    left_out += whole.size() - rows.size();
+  }
+  cr_expect_gt(left_out, 0);
+}
+
 Test(view_conservation, columns_are_an_interface) {
   const RandomProfile made = test::random_profile(1);
   const auto first_line = [&](const char* kind) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "viewer/analyze/thread_states.h"
 #include "viewer/analyze/timeline.h"
 #include "viewer/view/band_words.h"
 #include "viewer/view/make.h"
@@ -18,13 +19,17 @@ namespace {
 
 using analyze::kCpu;
 
-/// Threads that pass the filter and were observed, most CPU time first.
+/// Threads that pass the filter and were observed in its time, most CPU time first.
 std::vector<ThreadId> threads_by_cpu(const Source& source, const Request& request,
                                      const analyze::Selection& selection) {
   const load::Profile& profile = source.profile;
+  const auto states = analyze::thread_states(profile, source.concurrency->levels.range());
+  const auto lived = [&](size_t i) {
+    return states[i].running_ns + states[i].ready_ns + states[i].waiting_ns() > 0;
+  };
   std::vector<ThreadId> threads;
   for (uint32_t i = 0; i < profile.threads.size(); ++i) {
-    if (!profile.threads[i].track.valid()) continue;
+    if (!profile.threads[i].track.valid() || (request.filter.timed() && !lived(i))) continue;
     if (analyze::thread_passes(profile, {i}, request.filter)) threads.push_back({i});
   }
   std::stable_sort(threads.begin(), threads.end(), [&](ThreadId a, ThreadId b) {
