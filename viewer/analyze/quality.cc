@@ -36,17 +36,30 @@ struct Outermost {
   }
 };
 
+/// By path: whether the middle of a deep stack was left out of it.
+std::vector<bool> deep_paths(const load::Profile& profile) {
+  std::vector<bool> deep(profile.paths.size());
+  for (uint32_t i = 1; i < deep.size(); ++i) {
+    const load::Path& path = profile.paths[i];
+    deep[i] = deep[path.parent.value] || stands_for_middle(profile.sites[path.site.index()]);
+  }
+  return deep;
+}
+
 void count_stacks(const load::Profile& profile, const Selection& selection, Quality& quality) {
+  const std::vector<bool> deep = deep_paths(profile);
   const Outermost outermost(profile.paths);
   std::map<std::pair<uint32_t, uint32_t>, std::vector<uint64_t>> stopped;
   for (uint32_t i = 0; i < profile.paths.size(); ++i) {
     if (selection.by_path.zero(i)) continue;
     const auto row = selection.by_path.row(i);
     quality.samples += row[kSamples];
+    if (deep[i]) quality.deep_samples += row[kSamples];
     const auto site_of = [&](uint32_t path) { return profile.sites[profile.paths[path].site.index()]; };
     if (i != 0 && stands_for_no_code(site_of(outermost.first[i]))) continue;
     if (i != 0 && !stands_for_missing_frames(site_of(outermost.first[i]))) {
       quality.whole_samples += row[kSamples];
+      if (deep[i]) quality.whole_deep_samples += row[kSamples];
       continue;
     }
     // A stack without any frame says nothing either: it counts as one that stopped at once.
@@ -62,18 +75,6 @@ void count_stacks(const load::Profile& profile, const Selection& selection, Qual
   }
   std::stable_sort(quality.stopped.begin(), quality.stopped.end(),
                    [](const auto& a, const auto& b) { return a.metrics[kCpu] > b.metrics[kCpu]; });
-}
-
-/// Of the paths that the middle of a deep stack was left out of.
-uint64_t deep_samples(const load::Profile& profile, const Selection& selection) {
-  std::vector<bool> deep(profile.paths.size());
-  uint64_t samples = 0;
-  for (uint32_t i = 1; i < profile.paths.size(); ++i) {
-    const load::Path& path = profile.paths[i];
-    deep[i] = deep[path.parent.value] || stands_for_middle(profile.sites[path.site.index()]);
-    if (deep[i]) samples += selection.by_path.row(i)[kSamples];
-  }
-  return samples;
 }
 
 void count_modules(const load::Profile& profile, const symbol::SymbolTable& symbols,
@@ -116,7 +117,6 @@ Quality quality(const load::Profile& profile, const symbol::SymbolTable& symbols
   const std::vector<uint64_t> seen_ns = unsampled_times(profile);
   Quality result;
   count_stacks(profile, selection, result);
-  result.deep_samples = deep_samples(profile, selection);
   count_modules(profile, symbols, selection, result);
   for (uint32_t i = 0; i < profile.threads.size(); ++i) {
     const load::Thread& thread = profile.threads[i];

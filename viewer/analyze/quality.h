@@ -26,6 +26,7 @@ struct ModuleTime {
 struct Quality {
   uint64_t samples = 0;
   uint64_t whole_samples = 0;          // stacks that reach the root of their thread
+  uint64_t whole_deep_samples = 0;     // of those, stacks without their middle
   uint64_t deep_samples = 0;           // stacks without their middle, whole or not
   std::vector<StoppedStacks> stopped;  // largest first
   std::vector<ModuleTime> modules;     // by self time, largest first

@@ -250,8 +250,13 @@ void note_uncharged(const load::Profile& profile, View& view) {
 
 std::string whole_words(const analyze::Quality& quality) {
   if (quality.samples == 0) return "no samples";
-  return fmt::format("{:.2f}%, {} of {} samples", 100 * quality.whole_share(), quality.whole_samples,
-                     quality.samples);
+  std::string words = fmt::format("{}, {} of {} samples", percent_down(quality.whole_share(), 2),
+                                  quality.whole_samples, quality.samples);
+  if (quality.whole_deep_samples != 0)
+    words += fmt::format(
+        "; {} of these are whole at both ends and without their middle: record with a larger --stack-depth",
+        quality.whole_deep_samples);
+  return words;
 }
 
 void add_facts(View& view, const load::Profile& profile, const analyze::Quality& quality) {
@@ -265,13 +270,8 @@ void add_facts(View& view, const load::Profile& profile, const analyze::Quality&
     view.facts.push_back({id, "", unit, cell});
   };
   text("Whole stacks", whole_words(quality));
-  if (quality.deep_samples != 0) {
-    text("Deep stacks",
-         fmt::format("{} samples without the middle of their stack: record with a larger --stack-depth",
-                     quality.deep_samples));
-  }
-  text("Named", fmt::format("{:.2f}% of the time in code is in functions with a name",
-                            100 * (1 - share(unnamed, cpu))));
+  text("Named", fmt::format("{} of the time in code is in functions with a name",
+                            percent_down(1 - share(unnamed, cpu), 2)));
   text("Lost", fmt::format("{} samples", profile.lost_samples));
   if (quality.ticks != 0) {
     std::string ticks = fmt::format("{} signals", quality.ticks);

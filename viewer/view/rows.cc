@@ -17,6 +17,12 @@ namespace varve::view {
 
 double share(uint64_t part, uint64_t whole) { return whole == 0 ? 0 : double(part) / double(whole); }
 
+std::string percent_down(double share, int decimals) {
+  // The sum of a hundredth's double and its error is below the next digit.
+  const double scale = std::pow(10, decimals), steps = std::floor(100 * scale * share + 1e-9);
+  return fmt::format("{:.{}f}%", steps / scale, decimals);
+}
+
 double share_error(double share, uint64_t samples) {
   return samples == 0 ? 0 : std::sqrt(std::max(0.0, share * (1 - share)) / double(samples));
 }

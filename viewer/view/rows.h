@@ -19,6 +19,8 @@ inline constexpr std::string_view kEmptyStack = "[no stack]";
 inline constexpr std::string_view kFilteredOut = "[filtered out]";
 
 double share(uint64_t part, uint64_t whole);
+/// "99.9%": rounded down, so that only all of it is 100%.
+std::string percent_down(double share, int decimals);
 /// Standard error of a share estimated from `samples` samples: sqrt(p (1 - p) / N).
 double share_error(double share, uint64_t samples);
 
