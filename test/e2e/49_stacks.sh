@@ -50,7 +50,8 @@ rows top-down deep "sorted({int(r['depth']) for r in rows if r['function'] in ('
 expect_eq "depths of the middle and of leaf" "$(cat depths)" "[49, 99]"
 holds "time under main" "$(rows hotspots deep 'total("main")') > 0.95 * $(truth leaf) - 20e6"
 holds "whole deep stacks" "$(summary whole_stack_share deep) == 1"
-expect_match <("$VARVE" report quality deep) 'samples without the middle of their stack: .*--stack-depth'
+expect_match <("$VARVE" report quality deep) '^Whole stacks +100.00%.* whole at both ends and without their middle: .*--stack-depth'
+expect_match <("$VARVE" report summary deep) '^Quality +100.0% of stacks whole \([1-9][0-9]* without their middle\)'
 expect_match <("$VARVE" report quality --format json deep) '"deep_samples": *[1-9]'
 expect_eq "lost samples" "$(summary lost deep)" 0
 ledger deep

@@ -52,6 +52,22 @@ expect_match out '^function,module,file,line,self_ns,self_share,total_ns,total_s
 expect_eq "hottest function" "$(sed -n '2s/,.*//p' out)" burn
 report hotspots --format csv --thread worker
 expect_match out '^\[filtered out\],'
+report summary --thread worker
+expect_match out '^CPU time +[0-9.]+ s of [0-9.]+ s pass the filter: '
+expect_match out '^Samples +[0-9]+ of [0-9]+, in 1 of 2 threads and 1 of 1 process; in the whole run 0 lost$'
+report summary --format csv --thread worker
+expect_eq "CPU time of the run" "$(sed -n 's/^cpu_ns,//p' out)" "$cpu"
+expect_eq "CPU time that passes" "$(sed -n 's/^shown_ns,//p' out)" \
+  "$("$VARVE" report threads --format csv | python3 -c "
+import csv, sys
+print(*(row['cpu_ns'] for row in csv.DictReader(sys.stdin) if row['name'] == 'worker'))")"
+end=$("$VARVE" report threads --format csv | python3 -c "
+import csv, sys
+print(*(int(row['start_ns']) + int(row['lifetime_ns']) for row in csv.DictReader(sys.stdin) if row['name'] == 'worker'))")
+report timeline --time "0-${end}ns"
+expect_match out ' worker +'
+report timeline --time "${end}ns-"
+expect_no_match out ' worker +'
 report callers burn --format csv
 expect_match out '^caller,outer,spin,'
 for view in summary hotspots top-down bottom-up threads processes modules lines quality "callers burn"; do

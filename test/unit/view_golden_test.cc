@@ -75,7 +75,7 @@ Test(view_golden, filtered) {
   std::setlocale(LC_CTYPE, "C.UTF-8");
   const test::RandomProfile made = test::example_profile();
   std::string out;
-  for (const char* kind : {"hotspots", "top-down", "threads"}) {
+  for (const char* kind : {"summary", "hotspots", "top-down", "threads"}) {
     view::Request request;
     request.filter.function = *analyze::Pattern::parse("shade");
     request.filter_words = "--function shade";

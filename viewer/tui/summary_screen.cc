@@ -13,6 +13,7 @@
 #include "viewer/render/wrap.h"
 #include "viewer/tui/bars.h"
 #include "viewer/tui/row_words.h"
+#include "viewer/view/band_words.h"
 
 namespace varve::tui {
 namespace {
@@ -83,11 +84,16 @@ size_t SummaryScreen::draw_levels(Pane& pane, size_t row, size_t most) const {
   const view::Table& table = levels_->tables.front();
   const auto target = std::ranges::find(levels_->facts, "Target", &view::Fact::label);
   std::string words;
+  const view::Request& request = workspace_.request();
+  const bool utilization = request.bands.scale == analyze::Scale::kUtilization;
   if (target != levels_->facts.end())
     if (const auto* text = std::get_if<std::string_view>(&target->value)) words = *text;
   const std::vector<uint32_t> levels = largest_levels(table, most - 1);
-  pane.put_name(row++, 0, fmt::format("Elapsed time by threads that ran or were ready; target {}", words),
-                pane.columns(), kHeading);
+  pane.put_name(
+      row++, 0,
+      fmt::format("Elapsed time by {}threads that ran{}; target {}",
+                  view::levels_are_of_all(request) ? "all " : "", utilization ? "" : " or were ready", words),
+      pane.columns(), kHeading);
   const size_t bar_at = 18, after = 22;
   const size_t bar_room = pane.columns() > bar_at + after ? pane.columns() - bar_at - after : 0;
   const render::TimeScale scale = render::common_scale(table);

@@ -105,10 +105,14 @@ std::string source_words(const load::Profile& profile) {
   return words;
 }
 
-void add_scope_note(View& view, const Request& request) {
+bool levels_are_of_all(const Request& request) {
   const analyze::Filter& filter = request.filter;
-  if (filter.thread.given() || filter.module.given() || filter.function.given() ||
-      request.metric != analyze::kCpu)
+  return filter.thread.given() || filter.module.given() || filter.function.given() ||
+         request.metric != analyze::kCpu;
+}
+
+void add_scope_note(View& view, const Request& request) {
+  if (levels_are_of_all(request))
     view.notes.push_back(
         "Levels are those of all threads: --thread, --module, --function and --metric do not change them, "
         "--process and --time do.");

@@ -31,6 +31,8 @@ std::string number_words(double number);
 /// One sentence on where the run states come from and how exact they are, or why there are none.
 std::string source_words(const load::Profile& profile);
 
+/// Whether levels are of more threads than what is shown: some filters do not change them.
+bool levels_are_of_all(const Request& request);
 /// Says that levels are of all threads, where a filter could make one think otherwise.
 void add_scope_note(View& view, const Request& request);
 

@@ -73,16 +73,20 @@ std::string where_words(const Source& source, const Request& request, const anal
     thread = fmt::format(" ({})", row.is_main ? "main thread" : "thread " + row.name);
   }
   if (place.share < kWorthSaying) return "";
-  return fmt::format("; {:.0f}% of that CPU time in {}{}", 100 * place.share,
+  return fmt::format("; {}{:.0f}% of that CPU time in {}{}", request.cuts() ? "as filtered, " : "",
+                     100 * place.share,
                      std::get<std::string_view>(function_cells(source, place.function).short_name), thread);
 }
 
-/// Threads that could run and had no processor: too many of them, or others' programs on the machine.
-std::string ready_words(const Source& source) {
+/// Threads that could run and had no processor: too many of them, or others' programs on the machine. Those
+/// of the levels, so of all threads of the processes that pass.
+std::string ready_words(const Source& source, const analyze::Filter& filter) {
   uint64_t running = 0, ready = 0;
-  for (const auto& states : analyze::settled_states(source.profile, source.concurrency->levels.range())) {
-    running += states.running_ns;
-    ready += states.ready_ns;
+  const auto states = analyze::settled_states(source.profile, source.concurrency->levels.range());
+  for (size_t i = 0; i < states.size(); ++i) {
+    if (!analyze::process_passes(source.profile, source.profile.threads[i].process, filter)) continue;
+    running += states[i].running_ns;
+    ready += states[i].ready_ns;
   }
   if (share(ready, running + ready) < kWorthSaying) return "";
   return fmt::format("Threads that ran for {} s waited {} s more for a processor", seconds(running),
@@ -141,7 +145,8 @@ std::vector<std::string> concurrency_sentences(const Source& source, const Reque
     sentences.push_back(fmt::format("{}{} had about as many threads active as suit {}",
                                     seconds(time[size_t(Band::kOk)] + time[size_t(Band::kIdeal)]), of_all,
                                     target.the));
-  if (std::string waited = ready_words(source); !waited.empty()) sentences.push_back(std::move(waited));
+  if (std::string waited = ready_words(source, request.filter); !waited.empty())
+    sentences.push_back(std::move(waited));
   return sentences;
 }
 

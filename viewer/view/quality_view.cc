@@ -312,6 +312,10 @@ Made make_quality(const Source& source, const Request& request, const analyze::S
   note_remedies(source.profile, source.symbols, quality, view);
   note_lines(source.profile, source.symbols, quality, view);
   note_unsampled(source.profile, quality, view);
+  if (request.cuts())
+    view.notes.push_back(
+        "Stacks and names are those that pass the filter; lost samples, ticks, the handler, threads not "
+        "sampled and damages are of the whole run.");
   if (source.profile.sample_count == 0) return view;  // why_empty() says the rest, as under every view
   for (CounterSentence& sentence : counter_sentences(source.profile))
     view.notes.push_back(std::move(sentence.text));

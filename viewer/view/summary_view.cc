@@ -9,16 +9,15 @@
 #include <cctype>
 #include <csignal>
 #include <cstring>
-#include <set>
 
 #include "common/session_keys.h"
-#include "viewer/analyze/quality.h"
 #include "viewer/load/load.h"
 #include "viewer/view/band_words.h"
 #include "viewer/view/concurrency_words.h"
 #include "viewer/view/make.h"
 #include "viewer/view/mark_words.h"
 #include "viewer/view/rows.h"
+#include "viewer/view/summary_words.h"
 
 namespace varve::view {
 namespace {
@@ -27,19 +26,6 @@ using analyze::kCpu;
 
 constexpr size_t kTopHotspots = 7;   // with them the summary fits into 80x24, the prompt included
 constexpr size_t kWordsInLine = 66;  // of 80 columns, beside the labels
-
-double seconds(Nanos time) { return double(time.count) / 1e9; }
-
-std::string seconds_words(Nanos time) {
-  return fmt::format("{:.{}f} s", seconds(time), time.count < 10 * kNanosPerSecond.count ? 3 : 2);
-}
-
-double unnamed_share(const analyze::Quality& quality) {
-  uint64_t self = 0, unnamed = 0;
-  for (const analyze::ModuleTime& module : quality.modules)
-    self += module.self[kCpu], unnamed += module.unnamed_ns;
-  return share(unnamed, self);
-}
 
 /// As a shell has it: 128 + signal for a death by signal. Empty if the end was not seen.
 Cell exit_cell(const load::Session& session) {
@@ -79,60 +65,12 @@ std::string when_words(const load::Session& session) {
   return words;
 }
 
-std::string plural(uint64_t count, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
-}
-
-size_t count_processes(const load::Profile& profile) {
-  std::set<std::pair<std::string_view, int32_t>> pids;
-  for (const load::Process& process : profile.processes) pids.emplace(process.host, process.pid);
-  return pids.size();
-}
-
-std::string samples_words(const load::Profile& profile) {
-  std::string words = fmt::format("{} in {} of {}", profile.sample_count,
-                                  plural(load::count_threads(profile), "thread", "threads"),
-                                  plural(count_processes(profile), "process", "processes"));
-  if (profile.session.interval.count != 0) {
-    const double asked = double(profile.session.interval.count) / 1e6;
-    const double got =
-        profile.sample_count ? double(profile.sampled.count) / 1e6 / double(profile.sample_count) : 0;
-    // The kernel's clock may be coarser than what was asked for.
-    words += got > 1.5 * asked
-                 ? fmt::format(", one every {:.1f} ms of CPU time ({} ms asked for)", got, asked)
-                 : fmt::format(", one every {} ms of CPU time", asked);
-  }
-  return words + fmt::format(", {} lost", profile.lost_samples);
-}
-
-std::string quality_words(const load::Profile& profile, const analyze::Quality& quality, uint64_t cpu) {
-  if (quality.samples == 0) return "no samples";
-  std::string words = fmt::format("{:.1f}% of stacks whole, {:.1f}% of time named, {:.2f}% overhead",
-                                  100 * quality.whole_share(), 100 * (1 - unnamed_share(quality)),
-                                  100 * share(quality.handler.count, cpu));
-  if (!quality.unsampled_threads.empty()) {
-    words += ", " + plural(quality.unsampled_threads.size(), "thread", "threads") + " not sampled";
-  }
-  if (!profile.damages.empty()) words += ", " + plural(profile.damages.size(), "damage", "damages");
-  return words;
-}
-
-std::string cpu_words(const load::Session& session, uint64_t cpu) {
-  std::string words = seconds_words({cpu});
-  if (session.elapsed.count != 0) {
-    words += fmt::format(", {:.2f} processors busy on average", share(cpu, session.elapsed.count));
-  }
-  if (session.user_cpu.count + session.system_cpu.count != 0) {
-    words += fmt::format(" ({:.2f} s user, {:.2f} s system)", seconds(session.user_cpu),
-                         seconds(session.system_cpu));
-  }
-  return words;
-}
-
-void add_facts(View& view, const Source& source, const Request& request, const analyze::Quality& quality) {
+void add_facts(View& view, const Source& source, const Request& request, const ShownPart& part,
+               const analyze::Quality& quality) {
   const load::Profile& profile = source.profile;
   const load::Session& session = profile.session;
-  const uint64_t cpu = view.ledger.cpu.count;
+  const Nanos cpu = view.ledger.cpu;
+  const ShownPart* shown = request.cuts() ? &part : nullptr;
   const auto text = [&](const char* label, std::string words, bool one_line = false) {
     if (!words.empty()) view.facts.push_back({"", label, Unit::kText, view.own(std::move(words)), one_line});
   };
@@ -143,14 +81,14 @@ void add_facts(View& view, const Source& source, const Request& request, const a
   text("Command", session.command, true);
   text("When", when_words(session));
   text("End", end_words(session, request.still_recording));
-  text("CPU time", cpu_words(session, cpu));
-  text("Samples", samples_words(profile));
-  text("Quality", quality_words(profile, quality, cpu));
+  text("CPU time", cpu_words(session, cpu, shown));
+  text("Samples", samples_words(profile, shown));
+  text("Quality", quality_words(profile, quality, cpu, shown != nullptr));
 
   value("command", Unit::kText, std::string_view(session.command));
   value("exit", Unit::kCount, exit_cell(session));
   value("elapsed_ns", Unit::kTime, session.elapsed.count);
-  value("cpu_ns", Unit::kTime, cpu);
+  value("cpu_ns", Unit::kTime, cpu.count);
   value("sampled_ns", Unit::kTime, profile.sampled.count);
   value("residual_ns", Unit::kTime, profile.residual.count);
   value("unsampled_ns", Unit::kTime, profile.unsampled.count);
@@ -158,7 +96,7 @@ void add_facts(View& view, const Source& source, const Request& request, const a
   value("lost", Unit::kCount, profile.lost_samples);
   value("interval_ns", Unit::kTime, session.interval.count);
   value("threads", Unit::kCount, uint64_t(load::count_threads(profile)));
-  value("processes", Unit::kCount, uint64_t(count_processes(profile)));
+  value("processes", Unit::kCount, count_processes(profile));
   value("whole_stack_share", Unit::kShare, quality.whole_share());
   value("handler_ns", Unit::kTime, quality.handler.count);
   value("profile_bytes", Unit::kBytes, profile.bytes);
@@ -173,11 +111,30 @@ void add_facts(View& view, const Source& source, const Request& request, const a
   value("damages", Unit::kCount, uint64_t(profile.damages.size()));
 }
 
+/// What passes the filter; the fields without "shown_" are of the whole run.
+void add_shown(View& view, const ShownPart& part) {
+  const auto value = [&](const char* id, Unit unit, uint64_t number) {
+    view.facts.push_back({id, "", unit, number});
+  };
+  value("shown_elapsed_ns", Unit::kTime, part.elapsed.count);
+  value("shown_ns", Unit::kTime, part.cpu.count);
+  value("shown_samples", Unit::kCount, part.samples);
+  value("shown_threads", Unit::kCount, part.threads);
+  value("shown_processes", Unit::kCount, part.processes);
+}
+
+/// Of which threads the levels are; empty where they are those of all that is shown.
+std::string levels_words(const Request& request) {
+  const bool all = levels_are_of_all(request), process = request.filter.process.given();
+  if (all) return process ? "Of all threads of these processes: " : "Of all threads: ";
+  return process ? "Of these processes: " : "";
+}
+
 /// How busy the processors were meanwhile.
 std::string cores_words(const Source& source, const Request& request, const analyze::Selection& selection) {
   std::string words;
   for (const std::string& sentence : concurrency_sentences(source, request, selection))
-    words += (words.empty() ? "" : ". ") + sentence;
+    words += (words.empty() ? levels_words(request) : ". ") + sentence;
   return words;
 }
 
@@ -237,8 +194,10 @@ Made make_summary(const Source& source, const Request& request, const analyze::S
   view->csv_is_facts = true;
   view->ledger = facts.ledger;
   view->tables.front().narrow_names = true;
-  add_facts(*view, source, request, quality);
+  const ShownPart part = shown_part(source.profile, request, selection);
+  add_facts(*view, source, request, part, quality);
   add_concurrency(*view, source, std::move(cores));
+  add_shown(*view, part);
   for (std::string& sentence : pause_sentences(source.profile)) view->notes.push_back(std::move(sentence));
   view->next = next_commands(request, quality, hottest_function(view->tables.front()));
   return view;
