@@ -9,6 +9,7 @@
 #include "test/unit/example_profile.h"
 #include "test/unit/odd_profiles.h"
 #include "test/unit/screen_driver.h"
+#include "viewer/render/numbers.h"
 
 using namespace varve;
 using namespace varve::tui;
@@ -317,4 +318,16 @@ Test(tui_flame, keys_before_it_was_drawn) {
   driver.press("<Enter><Up><Down><Left><Right>+-HciG/a<Enter>nNfdt");
   driver.press("<Resize 80x24>");
   cr_expect(driver.shows("[all threads] 100.0%"), "%s", driver.text().c_str());
+}
+
+/// A filter makes cells wider, and leaves shares those of all CPU time, as in the tree.
+Test(tui_flame, shares_are_those_of_the_tree) {
+  test::ScreenDriver driver = tree("flame");
+  driver.press(":--thread worker<Enter>g");
+  const auto made = driver.workspace().make("top-down");
+  const double part = double(made->ledger.shown.count) / double(made->ledger.cpu.count);
+  const std::string root = "[all that passes the filter] " + render::percent(part) + "%";
+  cr_expect(driver.shows(root), "%s", root.c_str());
+  cr_expect(driver.shows(render::percent(part) + "% of all CPU time"));
+  cr_expect_lt(part, 0.9);
 }

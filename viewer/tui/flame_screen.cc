@@ -43,7 +43,8 @@ void FlameScreen::refresh() {
   first_level_ = 0;
   keys_.clear();
   if (first_table() == nullptr) return;
-  // All that is shown, so that shares are those of other screens; what is too small for a cell stays blank.
+  // All that is shown is as wide as the screen, and what is too small for a cell stays blank; shares are of
+  // all CPU time, as on other screens.
   nodes_[0].time = made_->ledger.shown.count;
   const view::Table& table = made_->tables.front();
   keys_ = tree_keys(table);
@@ -137,7 +138,8 @@ Style FlameScreen::style_of(const Node& node) const {
 }
 
 std::string FlameScreen::full_name(uint32_t node) const {
-  return node == 0 ? "[all threads]" : cell_of(made_->tables.front(), nodes_[node].row, "function");
+  if (node == 0) return made_->filter.empty() ? "[all threads]" : "[all that passes the filter]";
+  return cell_of(made_->tables.front(), nodes_[node].row, "function");
 }
 
 std::string FlameScreen::name_of(uint32_t node) const {
@@ -162,7 +164,7 @@ void FlameScreen::draw_box(Pane& pane, const Box& box) const {
     std::string text;
     if (inside >= kLeastText) {
       const std::string share =
-          fmt::format(" {}%", render::percent(part(nodes_[box.node].time, nodes_[0].time)));
+          fmt::format(" {}%", render::percent(part(nodes_[box.node].time, made_->ledger.cpu.count)));
       const std::string name = name_of(box.node);
       text = name.size() + share.size() <= inside ? name + share : render::elide_name(name, inside);
     }
@@ -178,13 +180,13 @@ void FlameScreen::draw_box(Pane& pane, const Box& box) const {
 /// What the selected cell has no room for. Returns the rows used.
 size_t FlameScreen::draw_details(Pane pane) const {
   const Node& node = nodes_[selected_];
-  const uint64_t whole = nodes_[0].time;
+  const uint64_t whole = made_->ledger.cpu.count;
   pane.repeat(0, 0, pane.look().utf8 ? U'─' : U'-', pane.columns(), kDim);
   pane.put_name(1, 0, full_name(selected_), pane.columns(), kBold);
   const auto line = [&](size_t row, std::string_view label, uint64_t time, uint64_t other,
                         std::string_view of) {
     pane.put(row, 2,
-             fmt::format("{:<6}{:>10}  {:>5}% of all  {:>5}% {}", label, render::time_text(time),
+             fmt::format("{:<6}{:>10}  {:>5}% of all CPU time  {:>5}% {}", label, render::time_text(time),
                          render::percent(part(time, whole)), render::percent(part(time, other)), of));
   };
   line(2, "total", node.time, nodes_[node.parent].time, "of its parent");
