@@ -331,3 +331,13 @@ Test(tui_flame, shares_are_those_of_the_tree) {
   cr_expect(driver.shows(render::percent(part) + "% of all CPU time"));
   cr_expect_lt(part, 0.9);
 }
+
+/// Samples stand for self time; totals, by which trees are sorted, have no samples and stay.
+Test(tui_tree, samples_leave_the_total) {
+  test::ScreenDriver driver = tree();
+  driver.press("%%%");
+  const std::string heading = driver.line(2);
+  cr_expect(heading.find("Total") != std::string::npos, "%s", heading.c_str());
+  cr_expect(heading.find("Samples") != std::string::npos || driver.shows("samples"), "%s", heading.c_str());
+  cr_expect(heading.find("Self") == std::string::npos && heading.find("Total%") == std::string::npos);
+}

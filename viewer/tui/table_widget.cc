@@ -34,13 +34,18 @@ bool has_share(const view::Table& table, const view::Column& time) {
   });
 }
 
+/// Whether the samples of a row are those of this time: of the self time where there is one.
+bool is_sampled(const view::Table& table, const view::Column& time) {
+  const bool self = std::ranges::any_of(table.columns, [](const auto& each) { return each.title == "Self"; });
+  return self ? time.title == "Self" : has_share(table, time);
+}
+
 bool wanted(const view::Table& table, const view::Column& column, Units units) {
   if (column.title.empty()) return units == Units::kSamples && column.id == "samples";
-  const bool time = column.unit == view::Unit::kTime && has_share(table, column);
-  const bool share = column.unit == view::Unit::kShare;
-  if (units == Units::kShare) return !time;
+  const bool time = column.unit == view::Unit::kTime, share = column.unit == view::Unit::kShare;
+  if (units == Units::kShare) return !time || !has_share(table, column);
   if (units == Units::kTime) return !share;
-  return units == Units::kAll || (!time && !share);
+  return units == Units::kAll || (!share && !(time && is_sampled(table, column)));
 }
 
 }  // namespace
