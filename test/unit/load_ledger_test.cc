@@ -214,39 +214,6 @@ Test(load_ledger, ended_threads_live_on_after_their_exits) {
   expect_balance(profile);
 }
 
-/// A process that its agent left at 30 ms and whose switches go on to 34 ms, 3 of them running; charged 20 ms
-/// and `more`.
-static load::Profile with_exit_work(uint64_t more) {
-  ProfileBuilder builder;
-  const size_t process = add_simple(builder, 1);
-  auto& built = builder.process(process);
-  built.threads[0].last_cpu_ns = built.threads[0].end_cpu_ns = built.record.end_cpu_ns = 20 * kMs;
-  built.threads[0].end_time_ns = built.record.end_time_ns = 30 * kMs;
-  built.record.end_kind = uint32_t(format::ImageEnd::kExit);
-  builder.observer.start_time_ns = 1 * kMs;
-  builder.observer.track(0, 1, 1, 1 * kMs, "main", true);
-  builder.observer.switched(10 * kMs, 0, format::SwitchKind::kIn, 0);
-  builder.observer.switched(31 * kMs, 0, format::SwitchKind::kOutReady);
-  builder.observer.switched(32 * kMs, 0, format::SwitchKind::kIn, 0);
-  builder.observer.track_end(0, 34 * kMs);
-  builder.add_exit(1, 20 * kMs + more, 0);
-  return builder.load();
-}
-
-Test(load_ledger, what_the_kernel_does_at_the_exit_of_a_process) {
-  auto profile = with_exit_work(3 * kMs);
-  cr_assert_eq(profile.threads[0].residual.count, 3 * kMs);
-  cr_assert_eq(profile.unsampled.count, 0);
-  expect_balance(profile);
-}
-
-Test(load_ledger, work_at_the_exit_is_what_was_charged) {
-  auto profile = with_exit_work(1 * kMs);
-  cr_assert_eq(profile.threads[0].residual.count, 1 * kMs, "what was taken from the processor is no work");
-  cr_assert_eq(profile.unsampled.count, 0);
-  expect_balance(profile);
-}
-
 Test(load_ledger, more_than_ends_of_threads_take_is_of_threads_not_seen) {
   auto profile = with_ended_threads(2, format::ImageEnd::kExit);
   cr_assert_eq(profile.threads[1].residual.count, 2 * kMs);

@@ -4,13 +4,10 @@
 //   sampled    sum of its samples' weights
 //   paused     ticks that came while recording was paused
 //   lost       start_cpu .. last_cpu, less sampled and paused: samples without room, or in a damaged chunk
-//   residual   last_cpu .. end_cpu: after its last tick; its part of what the kernel took to end threads; and
-//              the kernel's work when the process exits, where switches were recorded
+//   residual   last_cpu .. end_cpu: after its last tick; and its part of what the kernel took to end threads
 // and of the run: not sampled = the kernel's CPU time less all of these.
 // Context: viewer.
 #include "viewer/load/ledger.h"
-
-#include "viewer/load/exit_work.h"
 
 #include <algorithm>
 #include <map>
@@ -34,7 +31,6 @@ class LedgerMaker {
     share_thread_ends();
     for (uint32_t i = 0; i < profile_.threads.size(); ++i) add_thread({i});
     profile_.kernel_cpu = kernel_cpu();
-    add_exit_work();
     add_row(ThreadId::none(), profile_.session.start_time, saturating_sub(profile_.kernel_cpu, total_),
             SpecialSite::kNotSampled, profile_.unsampled);
     return std::move(rows_);
@@ -150,24 +146,6 @@ class LedgerMaker {
     add_row(id, end, thread.paused, SpecialSite::kPaused, profile_.unsampled);
     add_row(id, end, saturating_sub(ticked, told), SpecialSite::kLost, profile_.unsampled);
     thread.residual = add_row(id, end, thread.residual, SpecialSite::kResidual, profile_.residual);
-  }
-
-  /// The kernel's work when a process exits: no agent sees it, its switches do. Switches count interrupts and
-  /// what other guests of the machine took, so never more than the kernel charged.
-  void add_exit_work() {
-    std::vector<Nanos> last_look(profile_.threads.size());
-    for (uint32_t i = 0; i < last_look.size(); ++i) {
-      const Thread& thread = profile_.threads[i];
-      const bool exited = profile_.processes[thread.process.index()].end == format::ImageEnd::kExit;
-      if (exited && thread.end_cpu > Nanos{} && !ended_early({i})) last_look[i] = facts_[i].last_look;
-    }
-    const std::vector<Nanos> work = exit_work(profile_, last_look);
-    for (uint32_t i = 0; i < work.size(); ++i) {
-      const Nanos left = saturating_sub(profile_.kernel_cpu, total_);
-      Thread& thread = profile_.threads[i];
-      thread.residual +=
-          add_row({i}, thread.end_time, std::min(work[i], left), SpecialSite::kResidual, profile_.residual);
-    }
   }
 
   /// Residual time stands below the routine that the thread was started with.
