@@ -31,8 +31,7 @@ run_script() {
   local code=$?
   if [ $code = 0 ]; then
     echo passed >"$log.result"
-    printf 'ok    %s\n' "$1"
-    grep '^SKIPPED' "$log" | sed 's/^/      /'
+    printf '%s\n' "ok    $1$(sed -n 's/^SKIPPED/\n      SKIPPED/p' "$log")"
     return
   fi
   echo failed >"$log.result"

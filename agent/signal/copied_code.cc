@@ -3,6 +3,8 @@
 // Context: signal.
 #include "agent/signal/copied_code.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 
 #include "agent/signal/clock.h"
@@ -20,6 +22,13 @@ constexpr uint64_t kPauseFactor = 1000;
 // Memory of code that was made at run time is given back, and a copy may take its place.
 constexpr uint64_t kEmptyNs = 1'000'000'000;
 
+/// How often this thread has given the processor away by itself.
+long times_waited() {
+  rusage usage{};
+  raw_syscall(__NR_getrusage, RUSAGE_THREAD, as_arg(&usage));
+  return usage.ru_nvcsw;
+}
+
 bool same_place(const MappedRange& a, const MappedRange& b) {
   return a.range.begin == b.range.begin && a.offset == b.offset && a.same_file(b);
 }
@@ -29,10 +38,11 @@ bool same_place(const MappedRange& a, const MappedRange& b) {
 void CopiedCode::look(uint64_t pc, ModuleLog& modules) {
   if (busy_.exchange(1, std::memory_order_acquire)) return;
   if (const uint64_t now = monotonic_ns(); now >= not_before_ns_ && !known_empty(pc, now)) {
-    // By the thread's clock: on a busy machine others run meanwhile, and that costs the program nothing.
     const uint64_t begin = thread_cpu_ns();
+    const long waits = times_waited();
     read_map(pc, modules);
-    const uint64_t cost = thread_cpu_ns() - begin;
+    // Others that ran meanwhile on a busy machine are no cost of the reading; a lock of the kernel's is.
+    const uint64_t cost = times_waited() == waits ? thread_cpu_ns() - begin : monotonic_ns() - now;
     if (++readings_ >= kFreeReadings || cost > kShortNs) not_before_ns_ = now + kPauseFactor * cost;
   }
   busy_.store(0, std::memory_order_release);

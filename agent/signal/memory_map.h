@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 
 #include <cerrno>
@@ -91,12 +92,26 @@ inline long open_map() {
   return -ENOENT;
 }
 
+/// Which file a descriptor is of.
+struct FileIdentity {
+  uint64_t device = 0, inode = 0;
+
+  explicit FileIdentity(long fd) {
+    struct stat status {};
+    if (failed(raw_syscall(__NR_fstat, fd, as_arg(&status)))) return;
+    device = status.st_dev;
+    inode = status.st_ino;
+  }
+  bool operator==(const FileIdentity&) const = default;
+};
+
 /// Calls `visit(const MappedRange&)` for each mapping of this process, by address; for none where /proc
 /// cannot be read, and not for what is beyond kMostMapBytes.
 template <typename Visit>
 void each_mapping(std::span<char> buffer, const Visit& visit) {
   const long fd = open_map();
   if (failed(fd)) return;
+  const FileIdentity map(fd);
   MapsParser parser;
   for (long all = 0; all < kMostMapBytes;) {
     // Another thread may close all descriptors meanwhile and open a pipe: from that pread takes nothing.
@@ -106,7 +121,8 @@ void each_mapping(std::span<char> buffer, const Visit& visit) {
     for (const char c : buffer.first(size_t(size)))
       if (parser.feed(c)) visit(parser.line());
   }
-  raw_syscall(__NR_close, fd);
+  // And what it opened under our number stays open.
+  if (FileIdentity(fd) == map) raw_syscall(__NR_close, fd);
 }
 
 }  // namespace varve::agent

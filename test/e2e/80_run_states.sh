@@ -58,6 +58,15 @@ else
 fi
 more_work sweeps
 
+# Processes and threads that live for less than two sweeps, into g.
+many_short() {
+  record -q -o g "$@" sh -c 'for i in 1 2 3 4 5 6; do python3 -c "$1"; readlink -f /; done & sleep 0.05; wait' sh 'import threading
+for i in range(40):
+  threads = [threading.Thread(target=sum, args=(range(20000),)) for _ in "ab"]
+  for thread in threads: thread.start()
+  for thread in threads: thread.join()'
+}
+
 # The kernel's own counts: CPU time of the thread's clock, waits and losses of the processor.
 for source in ${allowed:+switches} sweeps; do
   rm -rf w
@@ -94,13 +103,8 @@ for source in ${allowed:+switches} sweeps; do
   # CPU + Inactive + Wait is the lifetime, also of processes and threads that no sweep saw. 2 us: a virtual machine's
   # processor may be stolen between two looks at clocks.
   rm -rf g
-  record -q -o g --run-states $source sh -c 'for i in 1 2 3 4 5 6; do python3 -c "$1"; readlink -f /; done & sleep 0.05; wait' \
-    sh 'import threading
-for i in range(40):
-  threads = [threading.Thread(target=sum, args=(range(20000),)) for _ in "ab"]
-  for thread in threads: thread.start()
-  for thread in threads: thread.join()'
-  rows threads g 'len([r for r in rows if r["lifetime_ns"]]) > 400' >many
+  many_short --run-states $source
+  rows threads g 'len([r for r in rows if r["wait_ns"] and r["lifetime_ns"]]) > 400' >many
   expect_eq "$source: enough threads" "$(cat many)" True
   rows threads g '[(r["name"], n(r, "cpu_ns"), n(r, "inactive_ns"), n(r, "wait_ns"), n(r, "lifetime_ns")) for r in rows
     if r["wait_ns"] and r["lifetime_ns"] and
@@ -110,7 +114,21 @@ for i in range(40):
   rm -rf l
   record -q -o l --run-states $source --duration 200ms sleep 0.5
   is_true l "len(run['tracks']) == 1 and run['tracks'][0]['end'] is None"
+  rows threads l '[n(r, "lifetime_ns") < 0.4e9 for r in rows if r["tid"]]' >short
+  expect_eq "$source: lifetimes within the recording" "$(cat short)" "[True]"
 done
+
+# Without an observer, too, nothing has more CPU time than it lived, and no process lived shorter than its threads.
+rm -rf g
+many_short --run-states off
+rows threads g '[(r["name"], n(r, "cpu_ns"), n(r, "lifetime_ns")) for r in rows
+  if r["lifetime_ns"] and n(r, "cpu_ns") > 1.01 * n(r, "lifetime_ns") + 2e3]' >wrong
+expect_eq "threads with more CPU time than lifetime" "$(cat wrong)" "[]"
+"$VARVE" report processes --format csv g >processes.csv || fail "report processes"
+rows threads g '[r["name"] for r in rows if r["lifetime_ns"] and not any(
+  p["pid"] == r["pid"] and p["lifetime_ns"] and n(p, "start_ns") <= n(r, "start_ns") and
+  n(p, "start_ns") + n(p, "lifetime_ns") >= n(r, "start_ns") + n(r, "lifetime_ns") for p in csv.DictReader(open("processes.csv")))]' >outside
+expect_eq "threads that outlived their processes" "$(cat outside)" "[]"
 
 record -q -o off --run-states off true
 expect_eq "exit code" $code 0

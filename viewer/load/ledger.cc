@@ -46,7 +46,7 @@ class LedgerMaker {
       Nanos& sum = clocked_[thread.process.index()];
       sum += std::min(clocked(thread), Nanos{kMostCpuNs - sum.count});
       ThreadId& main = main_thread_[thread.process.index()];
-      if (thread.is_main && !main.valid()) main = {i};
+      if (thread.is_main && !thread.seen_only && !main.valid()) main = {i};
     }
     for (uint32_t i = 0; i < processes.size(); ++i)
       if (!processes[i].seen_only) images_[{processes[i].pid, processes[i].image}] = {i};

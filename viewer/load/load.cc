@@ -18,6 +18,7 @@
 #include "viewer/load/decoded_file.h"
 #include "viewer/load/join_tracks.h"
 #include "viewer/load/ledger.h"
+#include "viewer/load/lifetimes.h"
 #include "viewer/load/marks.h"
 #include "viewer/load/observer_file.h"
 #include "viewer/load/path_tree.h"
@@ -53,6 +54,7 @@ class Loader {
     complete_elapsed();
     add_marks();
     complete_track_ends(profile_);
+    complete_lifetimes(profile_, facts_);
     return std::move(profile_);
   }
 
@@ -323,14 +325,15 @@ void Loader::complete_session() {
   if (session.start_time == Nanos{}) session.start_time = first.start_time;
 }
 
-/// Where recording stopped before a process ended, the clocks of its end count what was not to be recorded.
+/// Where recording stopped before a process ended, the clocks of its end count what was not to be recorded,
+/// and it lived for as long as that.
 void Loader::forget_after_stop() {
   Nanos stop{profile_.session.number(session_key::kStopMonotonicNs)};
   if (stop == Nanos{}) return;
   for (Process& process : profile_.processes)
-    if (process.end_time > stop) process.end_cpu = {};
+    if (process.end_time > stop) process.end_time = stop, process.end_cpu = {};
   for (Thread& thread : profile_.threads)
-    if (thread.end_time > stop) thread.end_cpu = {};
+    if (thread.end_time > stop) thread.end_time = stop, thread.end_cpu = {};
 }
 
 void Loader::complete_elapsed() {

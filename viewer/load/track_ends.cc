@@ -158,20 +158,23 @@ std::vector<Nanos> later_ends(const Profile& profile) {
   return ends;
 }
 
-/// Each moves past the few events of the others meanwhile: millions are not sorted again for it.
 void move_exits(Profile& profile) {
   const std::vector<Nanos> ends = later_ends(profile);
   RunStates& states = profile.run_states;
-  for (auto event = states.events.rbegin(); event != states.events.rend(); ++event) {
-    const Nanos end = ends[event->track.index()];
-    if (!event->ended || end == Nanos{}) continue;
-    Track& track = states.tracks[event->track.index()];
-    event->time_ns = (track.end = track.last_seen = end).count;
-    const auto next = event.base();
-    const auto later = std::find_if(next, states.events.end(),
-                                    [&](const RunEvent& other) { return other.time_ns > end.count; });
-    std::rotate(next - 1, next, later);
-  }
+  std::vector<RunEvent> moved;
+  std::erase_if(states.events, [&](const RunEvent& event) {
+    const Nanos end = ends[event.track.index()];
+    if (!event.ended || end == Nanos{}) return false;
+    Track& track = states.tracks[event.track.index()];
+    track.end = track.last_seen = end;
+    moved.push_back(event);
+    moved.back().time_ns = end.count;
+    return true;
+  });
+  std::ranges::stable_sort(moved, {}, &RunEvent::time_ns);
+  const auto others = ptrdiff_t(states.events.size());
+  states.events.insert(states.events.end(), moved.begin(), moved.end());
+  std::ranges::inplace_merge(states.events, states.events.begin() + others, {}, &RunEvent::time_ns);
 }
 
 }  // namespace

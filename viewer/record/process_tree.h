@@ -31,7 +31,8 @@ std::optional<ProcessCpu> cpu_of(pid_t process);
 /// Whether the agent is mapped into the process: it is being recorded.
 bool is_followed(pid_t process);
 
-/// Whether it runs, wants to, or waits for a disk: what is on its way to a new program does one of these.
+/// Whether its first thread runs, wants to, or waits for a disk, as one does that is on its way to a new
+/// program.
 bool is_busy(pid_t process);
 
 /// The pid by which the process knows itself, in its innermost pid namespace; 0 if it is gone.

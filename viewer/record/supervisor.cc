@@ -111,9 +111,12 @@ bool Supervisor::over() {
 }
 
 /// From an exec until the dynamic loader has mapped the agent a process looks as if it had none, so a look
-/// without a followed process does not count by itself.
+/// without a followed process does not count by itself. One without an agent that sleeps for longer and then
+/// becomes a program with one is not waited for.
 bool Supervisor::followed_live() {
   const std::vector<pid_t> all = descendants();
+  const bool starting =
+      std::ranges::any_of(all, is_busy);  // first: it may be followed, and asleep, a moment later
   const auto count = std::ranges::count_if(all, is_followed);
   if (count && !said_descendants_) {
     said_descendants_ = true;
@@ -126,7 +129,6 @@ bool Supervisor::followed_live() {
   else if (!none_followed_since_)
     none_followed_since_ = now;
   if (!none_followed_since_) return true;
-  const bool starting = std::ranges::any_of(all, is_busy);
   return now - *none_followed_since_ < (starting ? kLongestStart : kNoneFollowed);
 }
 
