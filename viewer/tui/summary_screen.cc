@@ -33,8 +33,9 @@ std::vector<uint32_t> largest_levels(const view::Table& table, size_t most) {
   const auto time = [&](uint32_t row) { return number_of(table, row, "elapsed_ns"); };
   std::ranges::stable_sort(rows, std::greater<>(), time);
   std::set<std::string> seen;
-  std::ranges::stable_partition(
-      rows, [&](uint32_t row) { return time(row) != 0 && seen.insert(cell_of(table, row, "class")).second; });
+  std::stable_partition(rows.begin(), rows.end(), [&](uint32_t row) {
+    return time(row) != 0 && seen.insert(cell_of(table, row, "class")).second;
+  });
   rows.resize(most);
   std::ranges::sort(rows);
   return rows;
