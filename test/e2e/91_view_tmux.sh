@@ -105,7 +105,10 @@ try() {
       see '\[2 Hot\]'
     fi
     $way
-    wait_for gone  # else it could take what is typed for the shell
+    for _ in $(seq 400); do gone && break; sleep 0.05; done  # else it could take what is typed for the shell
+    gone || fail "$case: it does not end:
+$(screen)
+$(cat /proc/"$(viewer)"/{status,wchan,stack} 2>/dev/null)"
     shell_answers
     after=$(state)
     [ "$before" = "$after" ] || fail "$case: the terminal is another one:
