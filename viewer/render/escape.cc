@@ -7,7 +7,6 @@
 #include <wchar.h>
 
 #include <cstdint>
-#include <vector>
 
 namespace varve::render {
 namespace {
@@ -17,6 +16,29 @@ namespace {
 bool acts(char32_t code) {
   return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x200b && code <= 0x200f) ||
          (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x206f) || code == 0xfeff;
+}
+
+/// Where the last characters begin that take at most `columns` of the `width` columns of all.
+size_t start_of_last(std::string_view escaped, size_t width, size_t columns) {
+  size_t at = 0;
+  while (width > columns) {
+    const Character each = next_character(escaped.substr(at));
+    width -= character_width(each.code);
+    at += each.bytes;
+  }
+  return at;
+}
+
+/// Where the first characters end that take at most `columns`.
+size_t end_of_first(std::string_view escaped, size_t columns) {
+  size_t at = 0;
+  for (size_t used = 0; at < escaped.size();) {
+    const Character each = next_character(escaped.substr(at));
+    used += character_width(each.code);
+    if (used > columns) break;
+    at += each.bytes;
+  }
+  return at;
 }
 
 }  // namespace
@@ -97,24 +119,13 @@ std::string skip_columns(std::string_view escaped, size_t columns) {
 }
 
 std::string elide_middle(std::string_view escaped, size_t width) {
-  if (escaped.size() <= width || display_width(escaped) <= width) return std::string(escaped);
+  if (escaped.size() <= width) return std::string(escaped);
+  const size_t whole = display_width(escaped);
+  if (whole <= width) return std::string(escaped);
   const size_t dots = width < 4 ? (width > 0 ? 1 : 0) : 3;
   const size_t left_room = (width - dots + 1) / 2, right_room = width - dots - left_room;
-  // Where each character begins and how wide it is.
-  std::vector<std::pair<size_t, size_t>> characters;
-  for (size_t at = 0; at < escaped.size();) {
-    const Character each = next_character(escaped.substr(at));
-    characters.emplace_back(at, character_width(each.code));
-    at += each.bytes;
-  }
-  size_t left = 0, used = 0;
-  while (used + characters[left].second <= left_room) used += characters[left++].second;
-  size_t right = characters.size();
-  used = 0;
-  while (used + characters[right - 1].second <= right_room) used += characters[--right].second;
-  const size_t right_at = right < characters.size() ? characters[right].first : escaped.size();
-  return fmt::format("{}{}{}", escaped.substr(0, characters[left].first), std::string(dots, '.'),
-                     escaped.substr(right_at));
+  return fmt::format("{}{}{}", escaped.substr(0, end_of_first(escaped, left_room)), std::string(dots, '.'),
+                     escaped.substr(start_of_last(escaped, whole, right_room)));
 }
 
 }  // namespace varve::render
