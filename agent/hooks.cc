@@ -10,6 +10,7 @@ void resolve_hooks() {
   resolve_process_hooks();
   resolve_loader_hooks();
   resolve_signal_hooks();
+  resolve_wait_hooks();
 }
 
 void start_hooks() {

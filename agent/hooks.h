@@ -17,6 +17,7 @@ void resolve_thread_hooks();
 void resolve_process_hooks();
 void resolve_loader_hooks();
 void resolve_signal_hooks();
+void resolve_wait_hooks();
 void start_thread_hooks();
 void start_process_hooks();
 
@@ -30,6 +31,9 @@ void end_sigprof(ThreadBlock* block);
 /// handler the default action. The second, if the exec failed.
 void hand_on_ignored_sigprof();
 void take_back_ignored_sigprof();
+
+/// In the child of a fork, whose file tells nothing yet.
+void forget_reaped_children();
 
 /// dlclose() past our hook.
 int close_library(void* handle);

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "agent/hooks.h"
 #include "agent/marks.h"
 #include "agent/session.h"
 #include "agent/signal/agent_state.h"
@@ -210,6 +211,7 @@ void begin_forked_image() {
   // A forked child's CPU clock starts at zero: all its time is ours to account for.
   begin_thread(*block, {.start_cpu_ns = 0, .is_main = true});
   begin_marks_of_child();
+  forget_reaped_children();
   block->stack = stack;  // the child goes on where its thread was, on that thread's stack
 }
 
@@ -218,6 +220,7 @@ void end_image(format::ImageEnd how) {
   format::ProcessRecord& process = *agent_state.process;
   // Before the clocks of threads that still run: what they do meanwhile is not time of threads that have
   // ended.
+  process.children_cpu_ns = children_cpu_ns();
   process.end_cpu_ns = process_cpu_ns();
   write_ends();
   process.end_time_ns = monotonic_ns();
@@ -228,7 +231,7 @@ void revoke_end_of_image() {
   SignalBlock block;
   revoke_ends();
   format::ProcessRecord& process = *agent_state.process;
-  process.end_cpu_ns = process.end_time_ns = 0;
+  process.end_cpu_ns = process.end_time_ns = process.children_cpu_ns = 0;
   process.end_kind = uint32_t(format::ImageEnd::kUnknown);
   count(format::Counter::kExecFailed);
 }

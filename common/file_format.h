@@ -88,7 +88,7 @@ enum class ChunkType : uint32_t {
   kModules = fourcc("MODS"),    // agent: kModuleLoad, kModuleUnload records
   kThreads = fourcc("THRD"),    // agent: kThread records of exactly sizeof(ThreadRecord)
   kSamples = fourcc("SAMP"),    // agent: kThreadSwitch, kSample records
-  kMarks = fourcc("MARK"),      // agent: kMark records
+  kMarks = fourcc("MARK"),      // agent: kMark, kProcessExit records
   kRunStates = fourcc("RUNS"),  // observer: kTrack, kTrackEnd, kSwitches, kSweep, kWait, kSwitchesLost
   kStrings = fourcc("STRG"),    // symbols: array chunk, see symbol_format.h
 };
@@ -181,8 +181,8 @@ static_assert(sizeof(ChunkHeader) + kControlBytes <= kPageSize);
 
 inline constexpr int32_t kStatusRunning = -1;  // no wait status: recording stopped while the process went on
 
-/// One process that the recorder reaped, or that lived when it stopped recording. Times are the kernel's,
-/// with waited-for children, at that moment.
+/// One process that the recorder reaped, or that lived when it stopped recording; in an agent file, a child
+/// that the process reaped. Times are the kernel's, with waited-for children, at that moment.
 struct ProcessExitRecord {
   RecordHeader header;
   int32_t pid;
@@ -201,11 +201,11 @@ static_assert(sizeof(ProcessExitRecord) == 48);
 struct ProcessRecord {
   RecordHeader header;
   uint32_t argc;
-  uint64_t end_time_ns;   // 0 until the image ended in an orderly way (exit or exec)
-  uint64_t end_cpu_ns;    // CLOCK_PROCESS_CPUTIME_ID then
-  uint64_t start_cpu_ns;  // CLOCK_PROCESS_CPUTIME_ID when the agent began: kernel exec and dynamic loader
-  uint64_t reserved;
-  uint32_t end_kind;  // ImageEnd
+  uint64_t end_time_ns;      // 0 until the image ended in an orderly way (exit or exec)
+  uint64_t end_cpu_ns;       // CLOCK_PROCESS_CPUTIME_ID then
+  uint64_t start_cpu_ns;     // CLOCK_PROCESS_CPUTIME_ID when the agent began: kernel exec and dynamic loader
+  uint64_t children_cpu_ns;  // with end_cpu_ns: the kernel's count for all children reaped until then
+  uint32_t end_kind;         // ImageEnd
   uint32_t reserved_too;
 };
 static_assert(sizeof(ProcessRecord) == 48);

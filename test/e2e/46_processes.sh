@@ -51,3 +51,30 @@ except ChildProcessError: pass'
 expect_eq "exit code of a program that ignores its children" $code 0
 holds "time of children that nobody waited for" "$(summary sampled_ns ignores) > 400e6"
 expect_match <("$VARVE" report quality ignores) 'The kernel charged 0\.[0-9]+ s less than the agents saw: .* SIGCHLD'
+
+# What the kernel takes to give back the memory of a process is known by whoever reaps it: bash by waitpid, dash by wait3, python3
+# by wait4, by looking and in a signal's handler.
+touch='import sys; memory = bytearray(200 << 20)'
+reaper='
+import os, signal, sys, time
+def start():
+  pid = os.fork()
+  if pid == 0: os.execvp("python3", ["python3", "-c", sys.argv[1]])
+  return pid
+os.wait4(start(), 0)
+start(); os.wait()
+while os.waitpid(-1, os.WNOHANG if start() else 0) != (0, 0): pass
+while os.waitpid(-1, os.WNOHANG)[0] == 0: time.sleep(0.01)
+ended = []
+signal.signal(signal.SIGCHLD, lambda *_: ended.append(os.wait()))
+start()
+while not ended: time.sleep(0.01)
+'
+profile by-bash bash -c "python3 -c '$touch'; true"
+profile by-dash dash -c "python3 -c '$touch'; true"
+profile by-python python3 -c "$reaper" "$touch"
+profile alone python3 -c "$touch"
+for name in by-bash by-dash by-python alone; do
+  ledger $name
+  holds "not sampled with $name: $(summary unsampled_ns $name) of $(summary cpu_ns $name)" "$(summary unsampled_ns $name) <= 0.002 * $(summary cpu_ns $name)"
+done

@@ -18,6 +18,9 @@ profile malloc $programs/handler_watch malloc
 expect_eq "mallocs watched" "$(truth checked)" 1
 holds "ticks while malloc was watched" "$(summary samples malloc) >= 20"
 
+profile reaping $programs/good_guest reaping
+expect_eq "right answers about children" "$(truth right)" 9
+
 profile eintr $programs/good_guest eintr
 holds "ticks between waits" "$(summary samples eintr) >= 20"
 # A tick comes while a thread runs, so none can end a wait that has begun. What is left is a tick that expires in the kernel on

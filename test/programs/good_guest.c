@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // good_guest KIND: what a guest in the process must leave alone: errno, calls that wait, the alternate stack,
-// malloc. It works under many ticks and counts what changed. Context: test 51.
+// malloc, children. It works under many ticks and counts what changed. Context: test 51.
 #include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
@@ -9,7 +9,9 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 
 #include "work.h"
 
@@ -83,9 +85,47 @@ static void check_alternate_stack(void) {
          now.ss_sp == mine, after.ss_sp == mine, last.ss_flags == SS_DISABLE);
 }
 
+/// Children are reaped as without a guest: status, usage, errors, and a wait can be cancelled.
+static pid_t child(int seconds, int code) {
+  pid_t pid = fork();
+  if (pid == 0) sleep((unsigned)seconds), _exit(code);
+  return pid;
+}
+static void* wait_for_child(void* pid) { return waitpid(*(pid_t*)pid, NULL, 0), NULL; }
+static void check_reaping(void) {
+  int status = 0, right = 0;
+  struct rusage usage = {.ru_maxrss = -1};
+  pid_t pid = child(0, 7);
+  right += wait(&status) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 7;
+  pid = child(0, 8);
+  right += waitpid(pid, NULL, 0) == pid;
+  pid = child(0, 9);
+  right += wait4(pid, &status, 0, &usage) == pid && WEXITSTATUS(status) == 9 && usage.ru_maxrss > 0;
+  pid = child(0, 10);
+  right += wait3(NULL, 0, NULL) == pid;
+  errno = 0;
+  right += waitpid(-1, &status, 0) == -1 && errno == ECHILD;
+  pid = child(60, 0);
+  errno = 0;
+  right += waitpid(pid, &status, WNOHANG) == 0 && errno == 0;
+  pthread_t thread;
+  void* result = NULL;
+  pthread_create(&thread, NULL, wait_for_child, &pid);
+  usleep(50000);
+  pthread_cancel(thread);
+  pthread_join(thread, &result);
+  right += result == PTHREAD_CANCELED;
+  kill(pid, SIGSTOP);
+  right += waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status);
+  kill(pid, SIGKILL);
+  right += waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+  printf("{\"right\": %d}\n", right);
+}
+
 int main(int argc, char** argv) {
   const char* kind = argc > 1 ? argv[1] : "";
   if (!strcmp(kind, "errno")) check_errno();
   if (!strcmp(kind, "eintr")) check_eintr();
+  if (!strcmp(kind, "reaping")) check_reaping();
   if (!strcmp(kind, "altstack")) check_alternate_stack();
 }

@@ -214,6 +214,48 @@ Test(load_ledger, ended_threads_live_on_after_their_exits) {
   expect_balance(profile);
 }
 
+/// A process whose own clocks end 20 ms after its begin, at 30 ms, and that was reaped at `reaped_ns`, when
+/// the kernel had charged 25 ms to it and 3 to its child.
+load::Profile with_reaped_process(uint64_t reaped_ns, format::ImageEnd end = format::ImageEnd::kExit) {
+  ProfileBuilder builder;
+  const size_t process = add_simple(builder, 1);
+  auto& built = builder.process(process);
+  built.threads[0].last_cpu_ns = built.threads[0].end_cpu_ns = built.record.end_cpu_ns = 20 * kMs;
+  built.threads[0].end_time_ns = built.record.end_time_ns = 30 * kMs;
+  built.record.children_cpu_ns = 3 * kMs;
+  built.record.end_kind = uint32_t(end);
+  builder.observer.start_time_ns = 1 * kMs;
+  builder.observer.track(0, 1, 1, 1 * kMs, "main", true);
+  builder.observer.switched(1 * kMs, 0, format::SwitchKind::kIn, 0);
+  builder.observer.track_end(0, 30 * kMs + 10'000);
+  builder.add_sample(process, 0, {0x1010}, 0, reaped_ns);
+  builder.add_exit(1, 25 * kMs, 3 * kMs);
+  return builder.load();
+}
+
+Test(load_ledger, the_end_of_a_process_is_charged_to_the_thread_that_ended_it) {
+  auto profile = with_reaped_process(36 * kMs);
+  cr_assert_eq(time_of(profile, SpecialSite::kResidual), 5 * kMs);
+  cr_assert_eq(profile.threads[0].end_cpu.count, 25 * kMs);
+  cr_assert_eq(profile.unsampled.count, 3 * kMs, "the child's, which had no agent");
+  cr_assert_eq(profile.run_states.tracks[0].end.count, 35 * kMs);
+  expect_balance(profile);
+}
+
+Test(load_ledger, more_than_the_time_until_a_process_was_reaped_is_not_its_end) {
+  auto profile = with_reaped_process(34 * kMs);
+  cr_assert_eq(time_of(profile, SpecialSite::kResidual), 0);
+  cr_assert_eq(profile.unsampled.count, 8 * kMs);
+  expect_balance(profile);
+}
+
+Test(load_ledger, what_an_image_without_an_agent_did_is_not_the_end_of_the_one_before) {
+  auto profile = with_reaped_process(36 * kMs, format::ImageEnd::kExec);
+  cr_assert_eq(time_of(profile, SpecialSite::kResidual), 0);
+  cr_assert_eq(profile.unsampled.count, 8 * kMs);
+  expect_balance(profile);
+}
+
 Test(load_ledger, more_than_ends_of_threads_take_is_of_threads_not_seen) {
   auto profile = with_ended_threads(2, format::ImageEnd::kExit);
   cr_assert_eq(profile.threads[1].residual.count, 2 * kMs);

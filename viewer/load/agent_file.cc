@@ -38,6 +38,7 @@ class AgentReader {
     process.end_time = {body.end_time_ns};
     process.start_cpu = {body.start_cpu_ns};
     process.end_cpu = {body.end_cpu_ns};
+    process.children_cpu = {body.children_cpu_ns};
     process.end = format::ImageEnd(body.end_kind);
     process.exe = record.read_text();
     process.cwd = record.read_text();
@@ -95,7 +96,9 @@ class AgentReader {
     file_.marks.push_back(std::move(mark));
   }
 
-  static constexpr std::array<Entry, 7> kReaders = {{
+  void read_reaped(ByteView record) { file_.reaped.push_back(record.read<format::ProcessExitRecord>()); }
+
+  static constexpr std::array<Entry, 8> kReaders = {{
       {RecordKind::kProcess, &AgentReader::read_process},
       {RecordKind::kCounters, &AgentReader::read_counters},
       {RecordKind::kText, &AgentReader::read_text},
@@ -103,6 +106,7 @@ class AgentReader {
       {RecordKind::kModuleUnload, &AgentReader::read_module_unload},
       {RecordKind::kThread, &AgentReader::read_thread},
       {RecordKind::kMark, &AgentReader::read_mark},
+      {RecordKind::kProcessExit, &AgentReader::read_reaped},
   }};
 
   AgentFile& file_;

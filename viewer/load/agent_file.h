@@ -42,9 +42,10 @@ struct AgentFile {
   Process process;
   std::vector<AgentModule> modules;
   std::vector<format::ThreadRecord> threads;
-  std::vector<AgentMark> marks;      // in the order of the file
-  std::vector<Chunk> sample_chunks;  // in the order of the file
-  uint64_t lost = 0;                 // samples that found no room
+  std::vector<AgentMark> marks;                   // in the order of the file
+  std::vector<format::ProcessExitRecord> reaped;  // children
+  std::vector<Chunk> sample_chunks;               // in the order of the file
+  uint64_t lost = 0;                              // samples that found no room
 };
 
 /// Reads all but the samples. The error is a clause about the file.

@@ -5,6 +5,7 @@
 //   paused     ticks that came while recording was paused
 //   lost       start_cpu .. last_cpu, less sampled and paused: samples without room, or in a damaged chunk
 //   residual   last_cpu .. end_cpu: after its last tick; and its part of what the kernel took to end threads
+//              and, of the one that ended its process, that
 // and of the run: not sampled = the kernel's CPU time less all of these.
 // Context: viewer.
 #include "viewer/load/ledger.h"
@@ -22,13 +23,14 @@ Nanos clocked(const Thread& thread) {
 
 class LedgerMaker {
  public:
-  LedgerMaker(Profile& profile, PathTree& tree, const std::vector<ThreadFacts>& facts)
+  LedgerMaker(Profile& profile, PathTree& tree, std::vector<ThreadFacts>& facts)
       : profile_(profile), tree_(tree), facts_(facts), total_(profile.sampled) {}
 
   std::vector<LedgerRow> make() {
     collect_clocks();
     for (uint32_t i = 0; i < profile_.processes.size(); ++i) add_start_up({i});
     share_thread_ends();
+    for (uint32_t i = 0; i < profile_.processes.size(); ++i) add_process_end({i});
     for (uint32_t i = 0; i < profile_.threads.size(); ++i) add_thread({i});
     profile_.kernel_cpu = kernel_cpu();
     add_row(ThreadId::none(), profile_.session.start_time, saturating_sub(profile_.kernel_cpu, total_),
@@ -41,12 +43,16 @@ class LedgerMaker {
     const auto& processes = profile_.processes;
     clocked_.resize(processes.size());
     main_thread_.resize(processes.size());
+    last_thread_.resize(processes.size());
     for (uint32_t i = 0; i < profile_.threads.size(); ++i) {
       const Thread& thread = profile_.threads[i];
       Nanos& sum = clocked_[thread.process.index()];
       sum += std::min(clocked(thread), Nanos{kMostCpuNs - sum.count});
       ThreadId& main = main_thread_[thread.process.index()];
       if (thread.is_main && !thread.seen_only && !main.valid()) main = {i};
+      ThreadId& last = last_thread_[thread.process.index()];
+      const bool ended = thread.end_cpu > Nanos{};
+      if (ended && (!last.valid() || facts_[last.index()].last_look <= facts_[i].last_look)) last = {i};
     }
     for (uint32_t i = 0; i < processes.size(); ++i)
       if (!processes[i].seen_only) images_[{processes[i].pid, processes[i].image}] = {i};
@@ -120,6 +126,22 @@ class LedgerMaker {
     }
   }
 
+  /// What the kernel took to end a process, mostly to give its memory back, is known by whoever reaped it. It
+  /// is charged to the thread that ended it. More than the time that there was is left as it is.
+  void add_process_end(ProcessId id) {
+    const Process& process = profile_.processes[id.index()];
+    const ThreadId last = last_thread_[id.index()];
+    if (process.end != format::ImageEnd::kExit || !last.valid()) return;
+    // Destructors behind the agent's run on, and are sampled.
+    const Nanos told{std::min(process.start_cpu.count, kMostCpuNs) + clocked_[id.index()].count};
+    const Nanos own = std::max(process.end_cpu, told);
+    const Nanos more = saturating_sub(saturating_sub(process.reaped_cpu, process.children_cpu), own);
+    ThreadFacts& facts = facts_[last.index()];
+    if (more > saturating_sub(process.reaped_time, facts.last_look)) return;
+    facts.ended_process = true;
+    move_end(last, more);
+  }
+
   /// A thread lives until the kernel is done with it; not beyond the sweep that did not see it any more.
   void move_end(ThreadId id, Nanos more) {
     Thread& thread = profile_.threads[id.index()];
@@ -184,17 +206,18 @@ class LedgerMaker {
 
   Profile& profile_;
   PathTree& tree_;
-  const std::vector<ThreadFacts>& facts_;
+  std::vector<ThreadFacts>& facts_;
   Nanos total_;  // of samples and rows
   std::vector<LedgerRow> rows_;
   std::vector<Nanos> clocked_;                                // by process: clocked() of its threads
   std::vector<ThreadId> main_thread_;                         // by process
+  std::vector<ThreadId> last_thread_;                         // by process: that ended it, or none
   std::map<std::pair<int32_t, uint32_t>, ProcessId> images_;  // by pid and image
 };
 
 }  // namespace
 
-std::vector<LedgerRow> make_ledger(Profile& profile, PathTree& tree, const std::vector<ThreadFacts>& facts) {
+std::vector<LedgerRow> make_ledger(Profile& profile, PathTree& tree, std::vector<ThreadFacts>& facts) {
   return LedgerMaker(profile, tree, facts).make();
 }
 

@@ -32,11 +32,13 @@ struct ThreadFacts {
   SiteId start_routine{};  // none where not known
   Nanos last_sample{};     // CLOCK_MONOTONIC; zero without samples
   Nanos last_look{};  // CLOCK_MONOTONIC: when its clock was read for Thread::end_cpu; zero where it was not
+  bool ended_process = false;  // charged with what the kernel took to end its process
 };
 
 /// Fills Thread::residual, Profile::kernel_cpu, residual and unsampled from the clocks of processes and
 /// threads and the `sampled` sums, which must be there, and the tracks of threads where there are any. Ends
-/// of threads are moved by what the kernel took for them. `facts` has a row a thread.
-std::vector<LedgerRow> make_ledger(Profile& profile, PathTree& tree, const std::vector<ThreadFacts>& facts);
+/// of threads are moved by what the kernel took for them. `facts` has a row a thread, and learns who ended
+/// the processes.
+std::vector<LedgerRow> make_ledger(Profile& profile, PathTree& tree, std::vector<ThreadFacts>& facts);
 
 }  // namespace varve::load

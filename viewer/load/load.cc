@@ -22,6 +22,7 @@
 #include "viewer/load/marks.h"
 #include "viewer/load/observer_file.h"
 #include "viewer/load/path_tree.h"
+#include "viewer/load/reaped.h"
 #include "viewer/load/sample_table.h"
 #include "viewer/load/session_file.h"
 #include "viewer/load/track_ends.h"
@@ -45,6 +46,7 @@ class Loader {
     for (uint32_t i = 0; i < agents_.size(); ++i) add_process({i});
     complete_session();
     forget_after_stop();
+    add_reaped(profile_, reaped_);
     PathTree tree(profile_);
     profile_.sample_inputs = hash_inputs(sample_sources_, profile_);
     profile_.without_samples = !options_.samples;
@@ -53,7 +55,7 @@ class Loader {
     if (options_.samples) profile_.samples = finish_samples(tree);
     complete_elapsed();
     add_marks();
-    complete_track_ends(profile_);
+    complete_track_ends(profile_, facts_);
     complete_lifetimes(profile_, facts_);
     return std::move(profile_);
   }
@@ -90,6 +92,7 @@ class Loader {
   SampleTable table_;
   std::vector<format::ControlChange> changes_;  // of the recording's state
   uint64_t sample_bytes_ = 0;                   // of the chunks added so far
+  std::vector<format::ProcessExitRecord> reaped_;
   std::optional<SessionId> session_id_;
 };
 
@@ -122,6 +125,7 @@ bool Loader::read_session() {
   profile_.session = std::move(session->session);
   session_id_ = session->id;
   changes_ = std::move(session->changes);
+  reaped_ = std::move(session->exits);
   drop_strangers(session->id);
   return true;
 }
@@ -146,6 +150,7 @@ void Loader::add_process(ProcessId id) {
   auto first_mapping = uint32_t(profile_.mappings.size());
   for (AgentModule& module : agent.modules) add_mapping(id, module);
   sample_sources_.push_back({&agent, id.value, first_mapping, uint32_t(profile_.mappings.size())});
+  std::ranges::copy(agent.reaped, std::back_inserter(reaped_));
   profile_.lost_samples += agent.lost;
   profile_.processes.push_back(agent.process);
   threads_.emplace_back();

@@ -22,12 +22,12 @@ namespace varve::load {
 /// CPU time that no code address stands for, and the frames that stand in for frames not known. Each is a
 /// site of its own, so every view treats them as ordinary rows and the sums hold.
 enum class SpecialSite : uint32_t {
-  kStartUp,     // before the agent began: kernel exec and dynamic loader
-  kResidual,    // after a thread's last tick, up to its end
-  kNotSampled,  // charged by the kernel, seen by no agent: static children, process teardown, killed threads
-  kPaused,      // CPU time while recording was paused
-  kLost,        // samples that could not be written
-  kTruncated,   // root side of a stack that is deeper than stacks are followed
+  kStartUp,       // before the agent began: kernel exec and dynamic loader
+  kResidual,      // after a thread's last tick, up to its end
+  kNotSampled,    // charged by the kernel, seen by no agent: static children, killed threads
+  kPaused,        // CPU time while recording was paused
+  kLost,          // samples that could not be written
+  kTruncated,     // root side of a stack that is deeper than stacks are followed
   kNoUnwindInfo,  // root side of a stack that ended for the other reasons of format::StackEnd, one each
   kBadMemory,
   kNoProgress,
@@ -48,10 +48,13 @@ struct Process {
   std::string exe;
   std::string cwd;
   std::vector<std::string> argv;
-  Nanos start_time;  // CLOCK_MONOTONIC
-  Nanos end_time;    // zero: not known (killed)
-  Nanos start_cpu;   // process CPU clock when the agent began
-  Nanos end_cpu;     // zero: not known
+  Nanos start_time;    // CLOCK_MONOTONIC
+  Nanos end_time;      // zero: not known (killed)
+  Nanos start_cpu;     // process CPU clock when the agent began
+  Nanos end_cpu;       // zero: not known
+  Nanos children_cpu;  // with end_cpu: of all children that it had reaped
+  Nanos reaped_time;   // when its parent reaped it; zero: not known
+  Nanos reaped_cpu;    // what the kernel had charged it and its children then
   format::ImageEnd end = format::ImageEnd::kUnknown;
   std::array<uint64_t, format::kCounterSlots> counters{};
   uint64_t file_bytes = 0;

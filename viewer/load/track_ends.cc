@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <map>
 
-#include "viewer/load/ledger.h"
-
 namespace varve::load {
 namespace {
 
@@ -146,20 +144,22 @@ void complete_sweeps(Profile& profile) {
 }
 
 /// Ends of threads after those of their tracks, by track; zero for the others.
-std::vector<Nanos> later_ends(const Profile& profile) {
+std::vector<Nanos> later_ends(const Profile& profile, const std::vector<ThreadFacts>& facts) {
   std::vector<Nanos> ends(profile.run_states.tracks.size());
-  for (const Thread& thread : profile.threads) {
+  for (size_t i = 0; i < profile.threads.size(); ++i) {
+    const Thread& thread = profile.threads[i];
     if (!thread.track.valid()) continue;
+    const bool ended_process = i < facts.size() && facts[i].ended_process;
     const Nanos known = profile.run_states.tracks[thread.track.index()].end;
     const Nanos more = saturating_sub(thread.end_time, known);
-    if (known.count != 0 && more > Nanos{} && more <= kMostThreadEnd)
+    if (known.count != 0 && more > Nanos{} && (ended_process || more <= kMostThreadEnd))
       ends[thread.track.index()] = thread.end_time;
   }
   return ends;
 }
 
-void move_exits(Profile& profile) {
-  const std::vector<Nanos> ends = later_ends(profile);
+void move_exits(Profile& profile, const std::vector<ThreadFacts>& facts) {
+  const std::vector<Nanos> ends = later_ends(profile, facts);
   RunStates& states = profile.run_states;
   std::vector<RunEvent> moved;
   std::erase_if(states.events, [&](const RunEvent& event) {
@@ -179,11 +179,11 @@ void move_exits(Profile& profile) {
 
 }  // namespace
 
-void complete_track_ends(Profile& profile) {
+void complete_track_ends(Profile& profile, const std::vector<ThreadFacts>& facts) {
   if (profile.run_states.source == RunStates::Source::kSweeps)
     complete_sweeps(profile);
   else
-    move_exits(profile);
+    move_exits(profile, facts);
 }
 
 }  // namespace varve::load

@@ -5,12 +5,16 @@
 // viewer.
 #pragma once
 
+#include <vector>
+
+#include "viewer/load/ledger.h"
 #include "viewer/load/profile.h"
 
 namespace varve::load {
 
 /// By sweeps gives each thread with a known end that end, and the CPU time that its clock counted after its
 /// last sweep; and each that no sweep saw a track of its own. By switches moves exits to the ends of threads.
-void complete_track_ends(Profile& profile);
+/// `facts`: of the ledger, a row a thread.
+void complete_track_ends(Profile& profile, const std::vector<ThreadFacts>& facts);
 
 }  // namespace varve::load

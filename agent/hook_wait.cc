@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// Children that the program reaps: what the kernel charged each, which nobody else can learn. A child's own
+// clocks end before the kernel takes down its memory, which is most of the CPU time of a short process that
+// used much. Context: any thread of the target, its signal handlers included; also in vfork children.
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "agent/event_log.h"
+#include "agent/hooks.h"
+#include "agent/image.h"
+#include "agent/real.h"
+#include "agent/signal/agent_state.h"
+#include "agent/signal/clock.h"
+
+namespace varve::agent {
+namespace {
+
+Real<pid_t(pid_t, int*, int, rusage*)> real_wait4{"wait4"};
+constinit EventLog reaped;
+
+void note_child(pid_t pid, int status, const rusage& usage) {
+  if (!in_recorded_process() || agent_state.state() == format::ControlState::kStopped) return;
+  const uint64_t now = monotonic_ns();
+  format::ProcessExitRecord record{};
+  record.header = {sizeof record, uint8_t(format::RecordKind::kProcessExit), 0};
+  record.pid = pid;
+  record.status = status;
+  record.user_ns = to_nanos(usage.ru_utime);
+  record.system_ns = to_nanos(usage.ru_stime);
+  record.max_rss_bytes = uint64_t(usage.ru_maxrss) * 1024;
+  record.time_ns = now;
+  EventGuard guard(reaped);
+  uint8_t* out = reaped.begin_record(sizeof record, now);
+  if (!out) return;  // its end stands as not sampled then
+  std::memcpy(out, &record, sizeof record);
+  reaped.commit(sizeof record, now);
+}
+
+/// All of them by the one that tells what a child used. A cancellation point as the others are.
+pid_t reap(pid_t pid, int* status, int options, rusage* usage) {
+  int own_status = 0;
+  rusage own_usage{};
+  int& ended_as = status ? *status : own_status;
+  rusage& used = usage ? *usage : own_usage;
+  const pid_t child = real_wait4(pid, &ended_as, options, &used);
+  if (child <= 0 || (!WIFEXITED(ended_as) && !WIFSIGNALED(ended_as))) return child;
+  const int saved_errno = errno;
+  note_child(child, ended_as, used);
+  errno = saved_errno;
+  return child;
+}
+
+}  // namespace
+
+void resolve_wait_hooks() { real_wait4.get(); }
+
+void forget_reaped_children() { reaped.begin_anew(); }
+
+VARVE_HOOK pid_t wait(int* status) { return reap(-1, status, 0, nullptr); }
+VARVE_HOOK pid_t waitpid(pid_t pid, int* status, int options) { return reap(pid, status, options, nullptr); }
+VARVE_HOOK pid_t wait3(int* status, int options, rusage* usage) noexcept {
+  return reap(-1, status, options, usage);
+}
+VARVE_HOOK pid_t wait4(pid_t pid, int* status, int options, rusage* usage) noexcept {
+  return reap(pid, status, options, usage);
+}
+
+}  // namespace varve::agent

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// What became of processes, as those told it that reaped them: the recorder, and parents with an agent.
+// Context: viewer.
+#pragma once
+
+#include <vector>
+
+#include "viewer/load/profile.h"
+
+namespace varve::load {
+
+/// Fills Process::reaped_time and reaped_cpu of the images that were the last of their processes. A pid may
+/// be used again within a run.
+void add_reaped(Profile& profile, const std::vector<format::ProcessExitRecord>& exits);
+
+}  // namespace varve::load
