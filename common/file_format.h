@@ -282,7 +282,7 @@ struct ThreadRecord {
   uint64_t start_cpu_ns;   // the thread's CPU clock when sampling of it began
   uint64_t end_cpu_ns;     // and when it ended; 0 = not known
   uint64_t start_routine;  // address; 0 for the main thread
-  uint64_t handler_ns;     // wall time inside our handler, by its own accounting
+  uint64_t handler_ns;     // time inside our handler, by its own accounting: CPU time of long ticks
   uint64_t ticks;          // signals delivered
   uint64_t overruns;       // timer expirations merged into those signals
   uint64_t last_cpu_ns;    // the thread's CPU clock at its last tick

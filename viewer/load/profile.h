@@ -78,7 +78,7 @@ struct Thread {
   Nanos start_cpu;  // thread CPU clock
   Nanos end_cpu;    // zero: not known
   Nanos last_cpu;
-  Nanos handler;   // wall time inside our handler
+  Nanos handler;   // time inside our handler; see format::ThreadRecord
   Nanos paused;    // CPU time while paused
   Nanos sampled;   // sum of the weights of its samples
   Nanos residual;  // see format::ThreadRecord
