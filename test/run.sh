@@ -24,14 +24,14 @@ for what in "$@"; do
   esac
 done
 
-# One script: its output is shown only if it fails; what it had to leave out, always.
+# One script and its seconds: its output is shown only if it fails; what it had to leave out, always.
 run_script() {
-  local log=$logs/${1//\//_}
+  local log=$logs/${1//\//_} begin=$SECONDS
   timeout --kill-after=5 "$TEST_LIMIT" bash "$1" >"$log" 2>&1 </dev/null
   local code=$?
   if [ $code = 0 ]; then
     echo passed >"$log.result"
-    printf '%s\n' "ok    $1$(sed -n 's/^SKIPPED/\n      SKIPPED/p' "$log")"
+    printf '%s\n' "ok    $1 $((SECONDS - begin)) s$(sed -n 's/^SKIPPED/\n      SKIPPED/p' "$log")"
     return
   fi
   echo failed >"$log.result"

@@ -31,11 +31,6 @@ tl::expected<Profile, std::string> load(const std::string& path, const LoadOptio
 tl::expected<Profile, std::string> load(const FileSource& source, const std::string& path,
                                         const LoadOptions& options = {});
 
-/// Threads of the run: an exec gives a thread a row in the next image, but makes no new one.
-size_t count_threads(const Profile& profile);
-/// Only those with a row that passes, a row each of Profile::threads.
-size_t count_threads(const Profile& profile, const std::vector<bool>& pass);
-
 /// The profile begun last among `directory` itself and the directories in it. The error is a whole sentence.
 tl::expected<std::string, std::string> find_newest_profile(const std::string& directory);
 

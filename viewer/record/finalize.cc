@@ -2,6 +2,7 @@
 // Loading, resolving, storing; here or in a child. See finalize.h.
 // Context: viewer.
 #include "viewer/record/finalize.h"
+#include "viewer/load/thread_count.h"
 
 #include <fmt/format.h>
 #include <sys/wait.h>

@@ -7,9 +7,9 @@
 
 #include <algorithm>
 
-#include "viewer/render/elide_name.h"
 #include "viewer/render/escape.h"
 #include "viewer/render/wrap.h"
+#include "viewer/tui/annotate_rows.h"
 #include "viewer/tui/row_words.h"
 
 namespace varve::tui {
@@ -17,51 +17,6 @@ namespace {
 
 constexpr size_t kSideBySide = 110;  // columns from which source and code stand beside each other
 constexpr size_t kLinesOnly = 44;    // columns of the source's side while it has numbers and no text
-
-bool has_column(const view::Table& table, std::string_view title) {
-  return std::ranges::any_of(table.columns, [&](const view::Column& each) { return each.title == title; });
-}
-
-double share_of(const view::Table& table, uint32_t row) {
-  for (size_t j = 0; j < table.columns.size(); ++j)
-    if (table.columns[j].unit == view::Unit::kShare)
-      if (const auto* share = std::get_if<double>(&table.row(row)[j])) return *share;
-  return 0;
-}
-
-/// Without the colon of the first of a basic block.
-std::string address_of(const view::Table& table, uint32_t row) {
-  std::string address = cell_of(table, row, "Address");
-  if (address.ends_with(':')) address.pop_back();
-  return address;
-}
-
-/// Rows with time, the most first.
-std::vector<uint32_t> hot_rows(const view::Table& table) {
-  std::vector<uint32_t> rows;
-  for (uint32_t i = 0; i < table.rows.size(); ++i)
-    if (table.rows[i].kind == view::RowKind::kOrdinary && share_of(table, i) > 0) rows.push_back(i);
-  std::ranges::stable_sort(rows, std::greater<>(), [&](uint32_t row) { return share_of(table, row); });
-  return rows;
-}
-
-/// Whether no sample is in the code that is shown.
-bool untimed(const view::View& view) {
-  const auto total = std::ranges::find(view.facts, "total_ns", &view::Fact::id);
-  const auto* ns = total == view.facts.end() ? nullptr : std::get_if<uint64_t>(&total->value);
-  return ns != nullptr && *ns == 0;
-}
-
-/// "Code of ns::f(int) (libx.so+0x12)" in fewer columns: of the function its own name stays.
-std::string short_title(const std::string& title, size_t width) {
-  for (const std::string_view before : {"Code of ", "Inlined into "}) {
-    const size_t end = title.rfind(" ("), fixed = before.size() + title.size() - std::min(end, title.size());
-    if (!title.starts_with(before) || end == std::string::npos || fixed > width / 2) continue;
-    const std::string name = title.substr(before.size(), end - before.size());
-    return fmt::format("{}{}{}", before, render::elide_name(name, width - fixed), title.substr(end));
-  }
-  return render::elide_middle(title, width);
-}
 
 }  // namespace
 

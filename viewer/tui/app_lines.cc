@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "viewer/load/load.h"
+#include "viewer/load/thread_count.h"
 #include "viewer/render/elide_name.h"
 #include "viewer/render/escape.h"
 #include "viewer/render/numbers.h"

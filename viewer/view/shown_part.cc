@@ -2,6 +2,7 @@
 // See shown_part.h.
 // Context: viewer.
 #include "viewer/view/shown_part.h"
+#include "viewer/load/thread_count.h"
 
 #include <set>
 

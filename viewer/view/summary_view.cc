@@ -12,6 +12,7 @@
 
 #include "common/session_keys.h"
 #include "viewer/load/load.h"
+#include "viewer/load/thread_count.h"
 #include "viewer/view/band_words.h"
 #include "viewer/view/concurrency_words.h"
 #include "viewer/view/make.h"

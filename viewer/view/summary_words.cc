@@ -2,6 +2,7 @@
 // See summary_words.h.
 // Context: viewer.
 #include "viewer/view/summary_words.h"
+#include "viewer/load/thread_count.h"
 
 #include <fmt/format.h>
 
