@@ -204,6 +204,7 @@ int run_view(std::span<const std::string> arguments) {
   if (!scripted && !has_terminal()) return print_report(table, arguments);
   ViewSession& session = command.session;
   apply_limits(session.options);
+  session.options.request.cut_words.clear();  // keys cut, too, and undo
   session.screen = words->screen;
   session.function = words->function;
   session.profile = words->profile;

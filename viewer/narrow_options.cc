@@ -47,6 +47,7 @@ tl::expected<void, std::string> read_narrow_options(const std::vector<std::strin
   if (*parsed == ParseOutcome::kHelp) return tl::unexpected<std::string>("? shows the keys");
   apply_limits(options);
   request = options.request;
+  request.cut_words.clear();  // keys cut, too, and undo
   return {};
 }
 

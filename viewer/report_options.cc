@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "viewer/record/host_facts.h"
 #include "viewer/view/metrics.h"
 
 namespace varve {
@@ -117,6 +118,17 @@ Setter set_target(std::optional<double>& target) {
   };
 }
 
+/// Commands to type next are about the same part of the run.
+Options repeated(view::Request& request, Options options) {
+  for (Option& option : options)
+    option.set = [&request, name = option.names, set = option.set](std::string_view value) -> Setting {
+      Setting done = set(value);
+      if (done) request.cut_words += fmt::format(" {} {}", name, record::shell_quoted(value));
+      return done;
+    };
+  return options;
+}
+
 }  // namespace
 
 Options limit_options(ReportOptions& options) {
@@ -134,20 +146,22 @@ Options limit_options(ReportOptions& options) {
 Options target_options(view::Request& request) {
   std::vector<std::pair<std::string, analyze::Metric>> metrics;
   for (const view::MetricKind& kind : view::metric_kinds()) metrics.emplace_back(kind.name, kind.metric);
-  return {
-      {"Bands", "--metric", "WHAT", "cpu",
-       "Count all CPU time (cpu), or only that of moments in one band: poor, ok, ideal, over.",
-       set_choice<analyze::Metric>(request.metric, std::move(metrics))},
-      {"Bands", "--target", "N", "the processors that the command could use",
-       "Judge concurrency against N threads.", set_target(request.bands.target)},
-      {"Bands", "--thresholds", "POOR,OK,IDEAL", "50,85,115",
-       "The highest percentages of the target that are Poor, Ok and Ideal; above is Over.",
-       set_thresholds(request.bands.thresholds)},
-      {"Bands", "--scale", "SCALE", "concurrency",
-       "Count threads that run or are ready (concurrency), or processors in use (utilization).",
-       set_choice<analyze::Scale>(request.bands.scale, {{"concurrency", analyze::Scale::kConcurrency},
-                                                        {"utilization", analyze::Scale::kUtilization}})},
-  };
+  return repeated(
+      request,
+      {
+          {"Bands", "--metric", "WHAT", "cpu",
+           "Count all CPU time (cpu), or only that of moments in one band: poor, ok, ideal, over.",
+           set_choice<analyze::Metric>(request.metric, std::move(metrics))},
+          {"Bands", "--target", "N", "the processors that the command could use",
+           "Judge concurrency against N threads.", set_target(request.bands.target)},
+          {"Bands", "--thresholds", "POOR,OK,IDEAL", "50,85,115",
+           "The highest percentages of the target that are Poor, Ok and Ideal; above is Over.",
+           set_thresholds(request.bands.thresholds)},
+          {"Bands", "--scale", "SCALE", "concurrency",
+           "Count threads that run or are ready (concurrency), or processors in use (utilization).",
+           set_choice<analyze::Scale>(request.bands.scale, {{"concurrency", analyze::Scale::kConcurrency},
+                                                            {"utilization", analyze::Scale::kUtilization}})},
+      });
 }
 
 Options band_options(view::Request& request) {
@@ -169,25 +183,29 @@ Options band_options(view::Request& request) {
 
 Options filter_options(view::Request& request) {
   analyze::Filter& filter = request.filter;
-  return {
-      {"Filters", "--thread", "REGEX", "", "Only threads whose name has a match, or the one with this TID.",
-       set_pattern(request, filter.thread, "--thread")},
-      {"Filters", "--process", "REGEX", "",
-       "Only processes whose program has a match in its file name or in the name it was started by, or the "
-       "one with this PID.",
-       set_pattern(request, filter.process, "--process")},
-      {"Filters", "--module", "REGEX", "",
-       "Only time spent in program files and libraries whose name has a match.",
-       set_pattern(request, filter.module, "--module")},
-      {"Filters", "--function", "REGEX", "", "Only stacks with a function whose full name has a match.",
-       set_pattern(request, filter.function, "--function")},
-      {"Filters", "--time", "RANGE", "",
-       fmt::format(
-           "Only this part of the run: FROM-TO, counted from its start, in {}; a number alone is s. Or "
-           "mark:A..B, from the first mark named A to the next one named B. Either end may be missing.",
-           kTimeUnits),
-       set_time_range(request)},
-  };
+  return repeated(
+      request,
+      {
+          {"Filters", "--thread", "REGEX", "",
+           "Only threads whose name has a match, or the one with this TID.",
+           set_pattern(request, filter.thread, "--thread")},
+          {"Filters", "--process", "REGEX", "",
+           "Only processes whose program has a match in its file name or in the name it was started by, or "
+           "the "
+           "one with this PID.",
+           set_pattern(request, filter.process, "--process")},
+          {"Filters", "--module", "REGEX", "",
+           "Only time spent in program files and libraries whose name has a match.",
+           set_pattern(request, filter.module, "--module")},
+          {"Filters", "--function", "REGEX", "", "Only stacks with a function whose full name has a match.",
+           set_pattern(request, filter.function, "--function")},
+          {"Filters", "--time", "RANGE", "",
+           fmt::format(
+               "Only this part of the run: FROM-TO, counted from its start, in {}; a number alone is s. Or "
+               "mark:A..B, from the first mark named A to the next one named B. Either end may be missing.",
+               kTimeUnits),
+           set_time_range(request)},
+      });
 }
 
 Options symbol_options(ReportOptions& options) {

@@ -294,8 +294,9 @@ constexpr std::string_view kNoTimeOfItsOwn = "None of its time is in its own cod
 
 std::string also_note(const Source& source, const Request& request, const std::vector<FunctionId>& functions,
                       FunctionId shown) {
-  return fmt::format("Of {} functions that fit '{}' this is the hottest; for another ask for {}.",
-                     functions.size(), request.function, chosen_words(source, functions, shown));
+  return fmt::format(
+      "Of {} functions that fit '{}' this has the most time of its own; for another ask for {}.",
+      functions.size(), request.function, chosen_words(source, functions, shown));
 }
 
 void code_notes(const Annotation& annotation, const Request& request, std::vector<std::string>& notes) {

@@ -27,7 +27,7 @@ constexpr Letter kLetters[] = {
     {'I', {RunState::kBlocked, WaitKind::kIo}, "I/O"},
     {'S', {RunState::kBlocked, WaitKind::kSleep}, "sleep"},
     {'J', {RunState::kBlocked, WaitKind::kJoin}, "join"},
-    {'-', {RunState::kBlocked, WaitKind::kOther}, "other wait"},
+    {'-', {RunState::kBlocked, WaitKind::kOther}, "other or unseen wait"},
     {' ', {RunState::kExited, WaitKind::kOther}, ""},
 };
 

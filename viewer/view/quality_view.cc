@@ -103,10 +103,18 @@ std::string_view symbols_words(const symbol::ModuleQuality* names, const std::se
   return exporting.contains(names->module) ? "dynamic only" : "no";
 }
 
+constexpr std::string_view kNoSymbols = "no symbols";
+
 /// What is missing of a module's names. More symbols help nobody where all functions with time have names.
 std::string_view names_note(const symbol::ModuleQuality& names, const analyze::ModuleTime& time) {
-  const bool symbols = names.note.starts_with("no symbols");
+  const bool symbols = names.note.starts_with(kNoSymbols);
   return symbols && time.unnamed_ns == 0 ? std::string_view() : names.note;
+}
+
+/// The note as the table of modules has it: a library's names of what it exports are symbols, too.
+std::string note_words(const symbol::ModuleQuality& names, const std::set<ModuleId>& exporting) {
+  const bool dynamic = names.note.starts_with(kNoSymbols) && exporting.contains(names.module);
+  return (dynamic ? "only dynamic symbols" + names.note.substr(kNoSymbols.size()) : names.note);
 }
 
 Table module_table(const Source& source, const analyze::Quality& quality, const Request& request,
@@ -176,12 +184,31 @@ void note_remedies(const load::Profile& profile, const symbol::SymbolTable& symb
     view.notes.push_back(fmt::format("Stacks: {}: {}.", reason.words, reason.remedy));
   }
   size_t shown = 0;
+  const std::set<ModuleId> exporting = with_exported_names(symbols);
   for (const analyze::ModuleTime& each : quality.modules) {
     const symbol::ModuleQuality* names = names_of(symbols, each.module);
     if (names == nullptr || names_note(*names, each).empty() || shown++ >= kMostNamed) continue;
-    view.notes.push_back(
-        fmt::format("Names: {}: {}.", analyze::module_name(profile, each.module), names->note));
+    view.notes.push_back(fmt::format("Names: {}: {}.", analyze::module_name(profile, each.module),
+                                     note_words(*names, exporting)));
   }
+}
+
+/// Functions of Python are data to its interpreter, unless that was asked to make code for each.
+void note_python(const symbol::SymbolTable& symbols, const analyze::Flat& flat, uint64_t whole_ns,
+                 View& view) {
+  constexpr double kWorthSaying = 0.05;
+  constexpr std::string_view kLoop = "_PyEval_EvalFrameDefault", kOwn = "py::";
+  uint64_t total = 0;
+  for (uint32_t i = 0; i < symbols.functions.size(); ++i) {
+    const std::string_view name = symbols.strings.text(symbols.functions[i].name);
+    if (name.starts_with(kOwn)) return;
+    if (name == kLoop) total = std::max(total, flat.total.at(i, kCpu));
+  }
+  if (share(total, whole_ns) < kWorthSaying) return;
+  view.notes.push_back(
+      fmt::format("Functions of Python are not shown: the time in and below them stands below {}. From "
+                  "version 3.12 on, python3 -X perf names them.",
+                  kLoop));
 }
 
 /// Modules with names and without lines, where that is worth a download.
@@ -311,6 +338,8 @@ Made make_quality(const Source& source, const Request& request, const analyze::S
   view.tables.push_back(std::move(modules));
   note_remedies(source.profile, source.symbols, quality, view);
   note_lines(source.profile, source.symbols, quality, view);
+  note_python(source.symbols, selection.functions(source.profile, source.symbols, request.inlines),
+              whole(selection)[kCpu], view);
   note_unsampled(source.profile, quality, view);
   if (request.cuts())
     view.notes.push_back(

@@ -150,4 +150,8 @@ std::vector<uint64_t> whole(const analyze::Selection& selection) {
   return sum;
 }
 
+std::string plural(uint64_t count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
 }  // namespace varve::view

@@ -2,11 +2,14 @@
 // See shown_part.h.
 // Context: viewer.
 #include "viewer/view/shown_part.h"
-#include "viewer/load/thread_count.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <set>
 
-#include "viewer/load/load.h"
+#include "viewer/load/thread_count.h"
+#include "viewer/view/rows.h"
 
 namespace varve::view {
 namespace {
@@ -44,17 +47,33 @@ ShownPart shown_part(const load::Profile& profile, const Request& request,
           count_processes(profile, threads)};
 }
 
-uint64_t count_processes(const load::Profile& profile, const std::vector<bool>& threads) {
+uint64_t count_processes_of(const load::Profile& profile, const std::vector<bool>& images) {
   Pids pids;
-  for (size_t i = 0; i < threads.size(); ++i)
-    if (threads[i]) pids.add(profile.processes[profile.threads[i].process.index()]);
+  for (size_t i = 0; i < images.size(); ++i)
+    if (images[i]) pids.add(profile.processes[i]);
   return pids.count();
 }
 
+uint64_t count_processes(const load::Profile& profile, const std::vector<bool>& threads) {
+  std::vector<bool> images(profile.processes.size());
+  for (size_t i = 0; i < threads.size(); ++i)
+    if (threads[i]) images[profile.threads[i].process.index()] = true;
+  return count_processes_of(profile, images);
+}
+
 uint64_t count_processes(const load::Profile& profile) {
-  Pids pids;
-  for (const load::Process& process : profile.processes) pids.add(process);
-  return pids.count();
+  return count_processes_of(profile, std::vector<bool>(profile.processes.size(), true));
+}
+
+std::string more_rows_words(uint64_t rows, uint64_t things, std::string_view one, std::string_view many) {
+  if (rows <= things) return "";
+  return fmt::format("{} rows of {}: what went on as another program, by exec, has a row for each.", rows,
+                     plural(things, one, many));
+}
+
+std::string more_rows_words(const load::Profile& profile, const std::vector<bool>& threads) {
+  return more_rows_words(uint64_t(std::ranges::count(threads, true)), load::count_threads(profile, threads),
+                         "thread", "threads");
 }
 
 }  // namespace varve::view

@@ -3,6 +3,10 @@
 // Context: viewer.
 #pragma once
 
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "viewer/view/request.h"
 
 namespace varve::view {
@@ -19,5 +23,12 @@ ShownPart shown_part(const load::Profile& profile, const Request& request,
 /// Processes of the run, or those with a thread among `threads`, a row each of Profile::threads.
 uint64_t count_processes(const load::Profile& profile, const std::vector<bool>& threads);
 uint64_t count_processes(const load::Profile& profile);
+/// Of images, a row each of Profile::processes.
+uint64_t count_processes_of(const load::Profile& profile, const std::vector<bool>& images);
+
+/// Why a list has more rows than there are threads or processes, as a note below it; empty where it has not.
+std::string more_rows_words(uint64_t rows, uint64_t things, std::string_view one, std::string_view many);
+/// Of a list of threads: those that have rows, a row each of Profile::threads.
+std::string more_rows_words(const load::Profile& profile, const std::vector<bool>& threads);
 
 }  // namespace varve::view

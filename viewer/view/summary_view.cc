@@ -170,7 +170,8 @@ std::string hottest_function(const Table& hotspots) {
 /// Three at most: the summary fits into 80x24.
 std::vector<std::string> next_commands(const Request& request, const analyze::Quality& quality,
                                        const std::string& hottest) {
-  const std::string profile = request.profile_words.empty() ? "" : " " + request.profile_words;
+  const std::string profile =
+      request.cut_words + (request.profile_words.empty() ? "" : " " + request.profile_words);
   std::vector<std::string> commands = {fmt::format("varve report hotspots{}", profile)};
   if (!hottest.empty()) commands.push_back(fmt::format("varve annotate {}{}", hottest, profile));
   const bool weak = quality.whole_share() < 0.99 || unnamed_share(quality) > 0.05;

@@ -14,10 +14,6 @@ namespace {
 
 double seconds(Nanos time) { return double(time.count) / 1e9; }
 
-std::string plural(uint64_t count, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
-}
-
 /// The kernel's clock may be coarser than what was asked for.
 std::string period_words(const load::Profile& profile) {
   if (profile.session.interval.count == 0) return "";

@@ -8,6 +8,7 @@
 #include "viewer/view/band_columns.h"
 #include "viewer/view/make.h"
 #include "viewer/view/rows.h"
+#include "viewer/view/shown_part.h"
 #include "viewer/view/state_columns.h"
 
 namespace varve::view {
@@ -25,13 +26,24 @@ Cell lifetime(Nanos start, Nanos end) {
   return end.count == 0 ? Cell() : Cell(saturating_sub(end, start).count);
 }
 
-/// Rows in the order that the request asks for; all of them, but if something is cut only what is left.
+void add_note(View& view, std::string words) {
+  if (!words.empty()) view.notes.push_back(std::move(words));
+}
+
+/// What has a row: everything, but if something is cut only what is left.
+std::vector<bool> rows_of(const analyze::MetricTable& metrics, size_t rows, const Request& request) {
+  std::vector<bool> has(rows);
+  for (size_t i = 0; i < rows; ++i) has[i] = !request.cuts() || !metrics.zero(i);
+  return has;
+}
+
+/// Rows in the order that the request asks for.
 std::vector<uint32_t> order_of(const analyze::MetricTable& metrics, size_t rows, uint64_t whole_ns,
                                const Request& request) {
   std::vector<uint32_t> order;
-  for (uint32_t i = 0; i < rows; ++i) {
-    if (!request.cuts() || !metrics.zero(i)) order.push_back(i);
-  }
+  const std::vector<bool> has = rows_of(metrics, rows, request);
+  for (uint32_t i = 0; i < rows; ++i)
+    if (has[i]) order.push_back(i);
   sort_rows(order, metrics, nullptr, whole_ns, request);
   return order;
 }
@@ -121,6 +133,7 @@ Made make_threads(const Source& source, const Request& request, const analyze::S
         add(kind, sum, ThreadId::none(), view.own(std::move(label)));
       });
   view.tables.push_back(std::move(table));
+  add_note(view, more_rows_words(profile, rows_of(selection.by_thread, profile.threads.size(), request)));
   return view;
 }
 
@@ -216,6 +229,9 @@ Made make_processes(const Source& source, const Request& request, const analyze:
         add(kind, sum, nullptr, label, label, {});
       });
   view.tables.push_back(std::move(table));
+  const std::vector<bool> images = rows_of(sums.metrics, profile.processes.size(), request);
+  add_note(view, more_rows_words(uint64_t(std::ranges::count(images, true)),
+                                 count_processes_of(profile, images), "process", "processes"));
   return view;
 }
 

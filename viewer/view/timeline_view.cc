@@ -13,6 +13,7 @@
 #include "viewer/view/make.h"
 #include "viewer/view/mark_words.h"
 #include "viewer/view/rows.h"
+#include "viewer/view/shown_part.h"
 
 namespace varve::view {
 namespace {
@@ -156,6 +157,8 @@ Made make_timeline(const Source& source, const Request& request, const analyze::
   }
   std::vector<ThreadId> threads = threads_by_cpu(source, request, selection);
   const size_t all = threads.size();
+  std::vector<bool> listed(profile.threads.size());
+  for (const ThreadId thread : threads) listed[thread.index()] = true;
   if (request.limit != 0 && threads.size() > request.limit) threads.resize(size_t(request.limit));
   const analyze::Timeline line = analyze::timeline(profile, concurrency.levels, concurrency.levels.range(),
                                                    std::max<size_t>(request.slices, 1), std::move(threads));
@@ -171,9 +174,11 @@ Made make_timeline(const Source& source, const Request& request, const analyze::
   view.facts.push_back({"slices", "", Unit::kCount, uint64_t(line.slices)});
   view.tables.push_back(table.take());
   add_marks(view, profile, marks);
+  if (std::string words = more_rows_words(profile, listed); !words.empty())
+    view.notes.push_back(std::move(words));
   if (all > line.threads.size())
-    view.notes.push_back(
-        fmt::format("{} more threads are not shown; --limit 0 shows all.", all - line.threads.size()));
+    view.notes.push_back(fmt::format("{} more rows of threads are not shown; --limit 0 shows all.",
+                                     all - line.threads.size()));
   return view;
 }
 
