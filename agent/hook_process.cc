@@ -34,7 +34,6 @@ Real<int(int, const char*, char* const*, char* const*, int)> real_execveat{"exec
 Real<Spawn> real_posix_spawn{"posix_spawn"};
 Real<Spawn> real_posix_spawnp{"posix_spawnp"};
 Real<void(int)> real_exit{"_exit"};
-Real<void(int)> real_quick_exit{"quick_exit"};
 
 /// The new program inherits the mask and pending signals as the program believes them to be.
 void block_as_the_program_does(bool on) {
@@ -127,9 +126,13 @@ void after_fork_in_child() {
   if (!in_recorded_process()) end_sigprof(block);
 }
 
-[[noreturn]] void leave(Real<void(int)>& real, int status) {
+void end_recorded_image() {
   if (in_recorded_process()) end_image(format::ImageEnd::kExit);
-  real(status);
+}
+
+[[noreturn]] void leave(int status) {
+  end_recorded_image();
+  real_exit(status);
   __builtin_unreachable();
 }
 
@@ -155,11 +158,12 @@ size_t count_arguments(const char* first, va_list& list) {
 
 void resolve_process_hooks() {
   real_execve.get(), real_execvpe.get(), real_fexecve.get(), real_execveat.get();
-  real_posix_spawn.get(), real_posix_spawnp.get(), real_exit.get(), real_quick_exit.get();
+  real_posix_spawn.get(), real_posix_spawnp.get(), real_exit.get();
 }
 
 void start_process_hooks() {
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  at_quick_exit(end_recorded_image);  // the first of these is called last, when the program's own are done
   if (agent_state.follow)
     learn_carried_environment();
   else
@@ -234,8 +238,7 @@ VARVE_HOOK int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file
   });
 }
 
-VARVE_HOOK void _exit(int status) { leave(real_exit, status); }
-VARVE_HOOK void _Exit(int status) noexcept { leave(real_exit, status); }
-VARVE_HOOK void quick_exit(int status) noexcept { leave(real_quick_exit, status); }
+VARVE_HOOK void _exit(int status) { leave(status); }
+VARVE_HOOK void _Exit(int status) noexcept { leave(status); }
 
 }  // namespace varve::agent

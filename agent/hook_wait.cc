@@ -2,18 +2,19 @@
 // Children that the program reaps: what the kernel charged each, which nobody else can learn. A child's own
 // clocks end before the kernel takes down its memory, which is most of the CPU time of a short process that
 // used much. Context: any thread of the target, its signal handlers included; also in vfork children.
-#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <cerrno>
 #include <cstring>
 
+#include "agent/children.h"
 #include "agent/event_log.h"
 #include "agent/hooks.h"
 #include "agent/image.h"
 #include "agent/real.h"
 #include "agent/signal/agent_state.h"
 #include "agent/signal/clock.h"
+#include "common/process_usage.h"
 
 namespace varve::agent {
 namespace {
@@ -21,20 +22,21 @@ namespace {
 Real<pid_t(pid_t, int*, int, rusage*)> real_wait4{"wait4"};
 constinit EventLog reaped;
 
+/// A child that a process reaps after its own last look at its clocks, in a late destructor, is no part of
+/// what its end takes.
+void note_late_child(format::ProcessRecord& process) {
+  if (process.end_kind != uint32_t(format::ImageEnd::kUnknown)) process.children_cpu_ns = children_cpu_ns();
+}
+
 void note_child(pid_t pid, int status, const rusage& usage) {
-  if (!in_recorded_process() || agent_state.state() == format::ControlState::kStopped) return;
+  if (!in_recorded_process() || !agent_state.follow) return;
+  if (agent_state.state() == format::ControlState::kStopped) return;
   const uint64_t now = monotonic_ns();
-  format::ProcessExitRecord record{};
-  record.header = {sizeof record, uint8_t(format::RecordKind::kProcessExit), 0};
-  record.pid = pid;
-  record.status = status;
-  record.user_ns = to_nanos(usage.ru_utime);
-  record.system_ns = to_nanos(usage.ru_stime);
-  record.max_rss_bytes = uint64_t(usage.ru_maxrss) * 1024;
-  record.time_ns = now;
+  const format::ProcessExitRecord record = format::exit_record(pid, status, usage, now);
   EventGuard guard(reaped);
+  note_late_child(*agent_state.process);
   uint8_t* out = reaped.begin_record(sizeof record, now);
-  if (!out) return;  // its end stands as not sampled then
+  if (!out) return count(format::Counter::kChildrenLost);
   std::memcpy(out, &record, sizeof record);
   reaped.commit(sizeof record, now);
 }

@@ -32,9 +32,6 @@ void end_sigprof(ThreadBlock* block);
 void hand_on_ignored_sigprof();
 void take_back_ignored_sigprof();
 
-/// In the child of a fork, whose file tells nothing yet.
-void forget_reaped_children();
-
 /// dlclose() past our hook.
 int close_library(void* handle);
 

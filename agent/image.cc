@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "agent/hooks.h"
+#include "agent/children.h"
 #include "agent/marks.h"
 #include "agent/session.h"
 #include "agent/signal/agent_state.h"
@@ -223,7 +223,9 @@ void end_image(format::ImageEnd how) {
   process.children_cpu_ns = children_cpu_ns();
   process.end_cpu_ns = process_cpu_ns();
   write_ends();
+  process.end_gap_ns = uint32_t(process_cpu_ns() - process.end_cpu_ns);
   process.end_time_ns = monotonic_ns();
+  write_names();
   process.end_kind = uint32_t(how);
 }
 

@@ -235,7 +235,10 @@ void write_ends() {
   for (ThreadBlock* block = registry.live; block; block = block->next)
     if (block != current_block) write_end_of_other(*block->record);
   if (current_block) write_own_end(*current_block->record);
-  // Names last: reading them takes long beside the clocks, and those should be of one moment.
+}
+
+void write_names() {
+  RegistryGuard guard;
   for (ThreadBlock* block = registry.live; block; block = block->next)
     if (block != current_block)
       read_thread_name(block->record->tid, block->record->name, sizeof block->record->name);

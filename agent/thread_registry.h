@@ -34,6 +34,8 @@ void remove_alternate_stack(ThreadBlock& block);
 /// Writes the end of all live threads as seen from the calling one, before an exit or exec that ends them
 /// without a hook.
 void write_ends();
+/// Their names, which take long to read beside the clocks, and those should be of one moment.
+void write_names();
 /// Takes write_ends() back: the exec failed and the threads go on.
 void revoke_ends();
 

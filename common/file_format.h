@@ -18,7 +18,7 @@ constexpr uint32_t round_up(uint32_t bytes, uint32_t unit) { return (bytes + uni
 /// A byte above 0x7f, CR LF, ^Z and LF: any transfer that mangles text is seen at once.
 inline constexpr uint8_t kMagic[8] = {0x8b, 'V', 'R', 'V', '\r', '\n', 0x1a, '\n'};
 inline constexpr uint16_t kMajor = 1;
-inline constexpr uint16_t kMinor = 0;
+inline constexpr uint16_t kMinor = 1;  // 1: ProcessRecord::children_cpu_ns and end_gap_ns
 inline constexpr uint16_t kByteOrder = 0x0102;
 inline constexpr uint32_t kPageSize = 4096;
 /// Chunks begin at multiples of this and have a multiple of it as capacity: a chunk header never crosses a
@@ -206,7 +206,7 @@ struct ProcessRecord {
   uint64_t start_cpu_ns;     // CLOCK_PROCESS_CPUTIME_ID when the agent began: kernel exec and dynamic loader
   uint64_t children_cpu_ns;  // with end_cpu_ns: the kernel's count for all children reaped until then
   uint32_t end_kind;         // ImageEnd
-  uint32_t reserved_too;
+  uint32_t end_gap_ns;       // CPU time of the process from end_cpu_ns on until all ends of threads were read
 };
 static_assert(sizeof(ProcessRecord) == 48);
 
@@ -225,11 +225,11 @@ enum class Counter : uint32_t {
   kLostCpuNs,          // their CPU time
   kRuleCacheMisses,
   kRuleCacheHits,
-  kExecFailed,   // exec returned; recording went on
-  kModulesLost,  // module records with no room
-  kLastErrno,    // errno of the last failure above (a value, not a count)
-  kReserved14,   // 0
-  kMarksLost,    // marks, pauses and resumptions of the program with no room
+  kExecFailed,    // exec returned; recording went on
+  kModulesLost,   // module records with no room
+  kLastErrno,     // errno of the last failure above (a value, not a count)
+  kChildrenLost,  // reaped children with no room to note what they used
+  kMarksLost,     // marks, pauses and resumptions of the program with no room
   kCount
 };
 inline constexpr uint32_t kCounterSlots = 31;

@@ -4,12 +4,12 @@
 // signal, and every other part of the agent.
 #pragma once
 
-#include <sys/resource.h>
 #include <time.h>
 
 #include <cstdint>
 
 #include "agent/signal/raw_syscall.h"
+#include "common/process_usage.h"
 
 namespace varve::agent {
 
@@ -32,15 +32,11 @@ inline uint64_t cpu_clock_ns(clockid_t clock) {
 inline uint64_t thread_cpu_ns() { return cpu_clock_ns(CLOCK_THREAD_CPUTIME_ID); }
 inline uint64_t process_cpu_ns() { return cpu_clock_ns(CLOCK_PROCESS_CPUTIME_ID); }
 
-constexpr uint64_t to_nanos(const timeval& time) {
-  return uint64_t(time.tv_sec) * 1'000'000'000 + uint64_t(time.tv_usec) * 1'000;
-}
-
 /// User and system time of all children that this process has reaped, theirs included.
 inline uint64_t children_cpu_ns() {
   rusage used{};
   raw_syscall(__NR_getrusage, RUSAGE_CHILDREN, as_arg(&used));
-  return to_nanos(used.ru_utime) + to_nanos(used.ru_stime);
+  return format::to_nanos(used.ru_utime) + format::to_nanos(used.ru_stime);
 }
 
 /// The CPU clock of another thread of this process. Encoding: linux/posix-timers.h, CPUCLOCK_PERTHREAD |

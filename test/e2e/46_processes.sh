@@ -14,6 +14,7 @@ while read -r kind images busy; do
   expect_eq "images of $kind in the report" "$(rows processes $kind 'len([r for r in rows if r["pid"]])')" $images
   expect_eq "images of $kind with samples" "$(rows processes $kind 'len([r for r in rows if r["pid"] and n(r, "samples")])')" $busy
   ledger $kind
+  holds "no more time with $kind than the kernel charged" "$(summary sampled_ns $kind) + $(summary residual_ns $kind) <= $(summary user_ns $kind) + $(summary system_ns $kind) + 10e6"
 done <<'LIST'
 fork 2 2
 fork_exit 2 2
@@ -26,6 +27,7 @@ failing_exec 1 1
 empty_environment 3 2
 exec_in_thread 2 1
 fork_in_thread 2 2
+quick_exit 2 2
 LIST
 
 for kind in fork system vfork; do

@@ -78,6 +78,12 @@ static void do_empty_environment(void) {
   }
   wait_child(pid);
 }
+/// A child that lives and is reaped when its parent has begun to end.
+static void do_quick_exit(void) {
+  if (at_quick_exit(do_fork)) exit(7);
+  say("quick exit\n");
+  quick_exit(0);
+}
 static void* exec_in_thread(void* unused) {
   execv(self, child_arguments);
   return unused;
@@ -107,7 +113,8 @@ int main(int argc, char** argv) {
                {"popen", do_popen},
                {"double_fork", do_double_fork},
                {"failing_exec", do_failing_exec},
-               {"empty_environment", do_empty_environment}};
+               {"empty_environment", do_empty_environment},
+               {"quick_exit", do_quick_exit}};
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i)
     if (!strcmp(kind, kinds[i].name)) kinds[i].run();
   if (!strcmp(kind, "exec_in_thread")) in_thread(exec_in_thread);

@@ -2,6 +2,7 @@
 // Damaged profiles: files cut at every length, every byte changed, chunks and headers that lie. What is left
 // is shown and what is missing is said. Context: tests.
 #include <criterion/criterion.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -181,10 +182,11 @@ Test(load_damage, refusals_are_one_sentence) {
     auto profile = load_files(files);
     return profile ? std::string() : profile.error();
   };
-  auto ends = [](const std::string& text, const char* end) { return text.ends_with(end); };
+  auto ends = [](const std::string& text, const std::string& end) { return text.ends_with(end); };
   cr_assert(ends(refusal([](auto& h) { h.magic[0] = 'V'; }, true), "is not a file of a varve profile"));
   cr_assert(ends(refusal([](auto& h) { h.major = 2; }, true),
-                 "has format version 2.0, and this varve reads version 1: use a newer varve"));
+                 fmt::format("has format version 2.{}, and this varve reads version 1: use a newer varve",
+                             format::kMinor)));
   cr_assert(ends(refusal([](auto& h) { h.pid ^= 1; }, false), "is damaged: its header fails its checksum"));
   cr_assert(ends(refusal([](auto& h) { h.byte_order = 0x0201; }, true),
                  "was written with another byte order or is damaged in its header"));

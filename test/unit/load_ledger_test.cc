@@ -228,7 +228,8 @@ load::Profile with_reaped_process(uint64_t reaped_ns, format::ImageEnd end = for
   builder.observer.track(0, 1, 1, 1 * kMs, "main", true);
   builder.observer.switched(1 * kMs, 0, format::SwitchKind::kIn, 0);
   builder.observer.track_end(0, 30 * kMs + 10'000);
-  builder.add_sample(process, 0, {0x1010}, 0, reaped_ns);
+  const size_t other = builder.add_process(2);
+  builder.add_sample(other, builder.add_thread(other, 2), {0x1010}, 0, reaped_ns);
   builder.add_exit(1, 25 * kMs, 3 * kMs);
   return builder.load();
 }
@@ -244,8 +245,8 @@ Test(load_ledger, the_end_of_a_process_is_charged_to_the_thread_that_ended_it) {
 
 Test(load_ledger, more_than_the_time_until_a_process_was_reaped_is_not_its_end) {
   auto profile = with_reaped_process(34 * kMs);
-  cr_assert_eq(time_of(profile, SpecialSite::kResidual), 0);
-  cr_assert_eq(profile.unsampled.count, 8 * kMs);
+  cr_assert_eq(time_of(profile, SpecialSite::kResidual), 4 * kMs);
+  cr_assert_eq(profile.unsampled.count, 4 * kMs);
   expect_balance(profile);
 }
 
@@ -253,6 +254,45 @@ Test(load_ledger, what_an_image_without_an_agent_did_is_not_the_end_of_the_one_b
   auto profile = with_reaped_process(36 * kMs, format::ImageEnd::kExec);
   cr_assert_eq(time_of(profile, SpecialSite::kResidual), 0);
   cr_assert_eq(profile.unsampled.count, 8 * kMs);
+  expect_balance(profile);
+}
+
+/// Two processes of one pid, of which the second had no agent, as the recorder saw them begin; both reaped.
+Test(load_ledger, a_pid_used_again_is_not_the_end_of_the_one_before) {
+  ProfileBuilder builder;
+  const size_t process = add_simple(builder, 7);
+  auto& built = builder.process(process);
+  built.threads[0].last_cpu_ns = built.threads[0].end_cpu_ns = built.record.end_cpu_ns = 20 * kMs;
+  built.threads[0].end_time_ns = built.record.end_time_ns = 30 * kMs;
+  built.record.end_kind = uint32_t(format::ImageEnd::kExit);
+  builder.observer.start_time_ns = 1 * kMs;
+  builder.observer.track(0, 7, 7, 1 * kMs, "first", true);
+  builder.observer.track_end(0, 31 * kMs);
+  builder.observer.track(1, 7, 7, 40 * kMs, "second", true);
+  builder.observer.track_end(1, 80 * kMs);
+  const size_t other = builder.add_process(2);
+  builder.add_sample(other, builder.add_thread(other, 2), {0x1010}, 0, 90 * kMs);
+  builder.add_exit(7, 40 * kMs, 0);
+  auto profile = builder.load();
+  cr_assert_eq(time_of(profile, SpecialSite::kResidual), 0);
+  cr_assert_eq(profile.unsampled.count, 20 * kMs);
+}
+
+/// Ticks after the agent's last look, in destructors behind its own, are not what the kernel took.
+Test(load_ledger, ticks_behind_the_end_are_counted_once) {
+  ProfileBuilder builder;
+  const size_t process = add_simple(builder, 1);
+  auto& built = builder.process(process);
+  built.threads[0].end_cpu_ns = built.record.end_cpu_ns = 12 * kMs;
+  built.threads[0].last_cpu_ns = 20 * kMs;
+  built.threads[0].end_time_ns = built.record.end_time_ns = 1 * kMs;
+  built.record.end_kind = uint32_t(format::ImageEnd::kExit);
+  const size_t other = builder.add_process(2);
+  builder.add_sample(other, builder.add_thread(other, 2), {0x1010}, 0, 90 * kMs);
+  builder.add_exit(1, 23 * kMs, 0);
+  auto profile = builder.load();
+  cr_assert_eq(time_of(profile, SpecialSite::kResidual), 3 * kMs);
+  cr_assert_eq(profile.unsampled.count, 0);
   expect_balance(profile);
 }
 

@@ -39,6 +39,7 @@ class AgentReader {
     process.start_cpu = {body.start_cpu_ns};
     process.end_cpu = {body.end_cpu_ns};
     process.children_cpu = {body.children_cpu_ns};
+    process.end_gap = {body.end_gap_ns};
     process.end = format::ImageEnd(body.end_kind);
     process.exe = record.read_text();
     process.cwd = record.read_text();
@@ -141,6 +142,7 @@ tl::expected<AgentFile, std::string> read_agent_file(const FileSource& source, c
   process.image = header->image;
   process.host = host_of(name);
   process.start_time = {header->start_monotonic_ns};
+  process.tells_children = header->minor >= 1;
   process.file_bytes = file.size();
   AgentReader reader(agent);
   for (const Chunk& chunk : list_chunks(file, name, *header, damages)) {

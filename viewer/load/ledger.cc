@@ -30,7 +30,7 @@ class LedgerMaker {
     collect_clocks();
     for (uint32_t i = 0; i < profile_.processes.size(); ++i) add_start_up({i});
     share_thread_ends();
-    for (uint32_t i = 0; i < profile_.processes.size(); ++i) add_process_end({i});
+    share_process_ends();
     for (uint32_t i = 0; i < profile_.threads.size(); ++i) add_thread({i});
     profile_.kernel_cpu = kernel_cpu();
     add_row(ThreadId::none(), profile_.session.start_time, saturating_sub(profile_.kernel_cpu, total_),
@@ -44,18 +44,36 @@ class LedgerMaker {
     clocked_.resize(processes.size());
     main_thread_.resize(processes.size());
     last_thread_.resize(processes.size());
+    ticked_on_.resize(processes.size());
     for (uint32_t i = 0; i < profile_.threads.size(); ++i) {
       const Thread& thread = profile_.threads[i];
       Nanos& sum = clocked_[thread.process.index()];
       sum += std::min(clocked(thread), Nanos{kMostCpuNs - sum.count});
       ThreadId& main = main_thread_[thread.process.index()];
       if (thread.is_main && !thread.seen_only && !main.valid()) main = {i};
-      ThreadId& last = last_thread_[thread.process.index()];
-      const bool ended = thread.end_cpu > Nanos{};
-      if (ended && (!last.valid() || facts_[last.index()].last_look <= facts_[i].last_look)) last = {i};
+      note_end({i});
     }
     for (uint32_t i = 0; i < processes.size(); ++i)
       if (!processes[i].seen_only) images_[{processes[i].pid, processes[i].image}] = {i};
+  }
+
+  /// The thread that ended its process is the last whose end was written then; ticks that it had after that
+  /// are of destructors behind the agent's, and of others that ran on.
+  void note_end(ThreadId id) {
+    const Thread& thread = profile_.threads[id.index()];
+    const Nanos look = facts_[id.index()].last_look, end = profile_.processes[process_of(id.value)].end_time;
+    if (thread.end_cpu == Nanos{} || look > end) return;
+    ThreadId& last = last_thread_[process_of(id.value)];
+    if (!last.valid() || facts_[last.index()].last_look <= look) last = id;
+    Nanos& ticked_on = ticked_on_[process_of(id.value)];
+    ticked_on +=
+        std::min(saturating_sub(thread.last_cpu, thread.end_cpu), Nanos{kMostCpuNs - ticked_on.count});
+  }
+
+  /// CPU time of an image's process by the clocks of its threads.
+  Nanos clocks_of(ProcessId id) const {
+    return {std::min(profile_.processes[id.index()].start_cpu.count, kMostCpuNs) +
+            clocked_[id.index()].count};
   }
 
   /// The process CPU clock at the end of an image, as far as it is known.
@@ -64,7 +82,7 @@ class LedgerMaker {
     // What threads did between their own last clocks and the exec belongs to the start-up of what they
     // became.
     if (process.end_cpu > Nanos{} && process.end != format::ImageEnd::kExec) return process.end_cpu;
-    return {std::min(process.start_cpu.count, kMostCpuNs) + clocked_[id.index()].count};
+    return clocks_of(id);
   }
 
   /// The image that this one replaced by exec. One that exited, or that was killed with its process clock
@@ -113,8 +131,9 @@ class LedgerMaker {
       const Thread& thread = profile_.threads[i];
       const uint32_t process = thread.process.index();
       const bool is_main = main_thread_[process] == ThreadId{i};
-      const Nanos seen =
-          is_main ? clocked(thread) : std::max({thread.end_cpu, thread.last_cpu, thread.start_cpu});
+      const Nanos end =
+          thread.end_cpu > Nanos{} ? thread.end_cpu : std::max(thread.last_cpu, thread.start_cpu);
+      const Nanos seen = is_main ? saturating_sub(end, thread.start_cpu) : end;
       ends[process] = saturating_sub(ends[process], seen);
       ended[process] += ended_early({i});
     }
@@ -126,30 +145,68 @@ class LedgerMaker {
     }
   }
 
-  /// What the kernel took to end a process, mostly to give its memory back, is known by whoever reaped it. It
-  /// is charged to the thread that ended it. More than the time that there was is left as it is.
-  void add_process_end(ProcessId id) {
+  /// What the kernel took to end a process, mostly to give its memory back: what it was charged until it was
+  /// reaped and no clock of it counts.
+  Nanos process_end(ProcessId id) const {
     const Process& process = profile_.processes[id.index()];
-    const ThreadId last = last_thread_[id.index()];
-    if (process.end != format::ImageEnd::kExit || !last.valid()) return;
-    // Destructors behind the agent's run on, and are sampled.
-    const Nanos told{std::min(process.start_cpu.count, kMostCpuNs) + clocked_[id.index()].count};
-    const Nanos own = std::max(process.end_cpu, told);
-    const Nanos more = saturating_sub(saturating_sub(process.reaped_cpu, process.children_cpu), own);
-    ThreadFacts& facts = facts_[last.index()];
-    if (more > saturating_sub(process.reaped_time, facts.last_look)) return;
+    if (process.end != format::ImageEnd::kExit || process.end_cpu == Nanos{} || !process.tells_children)
+      return {};
+    const Nanos counted =
+        std::min(process.end_cpu, Nanos{kMostCpuNs}) + process.end_gap + ticked_on_[id.index()];
+    return saturating_sub(saturating_sub(process.reaped_cpu, process.children_cpu),
+                          std::max(counted, clocks_of(id)));
+  }
+
+  /// First to the thread that ended the process, then to those that ended with it, as much as each can have
+  /// used until the process was reaped. More than that stays not sampled.
+  void share_process_ends() {
+    std::vector<Nanos> rest(profile_.processes.size());
+    std::vector<uint64_t> alive(rest.size());
+    for (uint32_t i = 0; i < rest.size(); ++i) {
+      rest[i] = process_end({i});
+      if (last_thread_[i].valid()) rest[i] = saturating_sub(rest[i], give_end(last_thread_[i], rest[i]));
+    }
+    for (uint32_t i = 0; i < profile_.threads.size(); ++i) alive[process_of(i)] += ended_with_process({i});
+    for (uint32_t i = 0; i < profile_.threads.size(); ++i)
+      if (ended_with_process({i})) give_end({i}, {rest[process_of(i)].count / alive[process_of(i)]});
+  }
+
+  uint32_t process_of(uint32_t thread) const { return profile_.threads[thread].process.index(); }
+
+  bool ended_with_process(ThreadId id) const {
+    const Thread& thread = profile_.threads[id.index()];
+    return thread.end_estimated && thread.end_cpu > Nanos{} && last_thread_[process_of(id.value)] != id;
+  }
+
+  /// Returns the part of `wanted` that the thread got.
+  Nanos give_end(ThreadId id, Nanos wanted) {
+    const Thread& thread = profile_.threads[id.index()];
+    ThreadFacts& facts = facts_[id.index()];
+    Nanos latest = profile_.processes[thread.process.index()].reaped_time;
+    const RunStates& states = profile_.run_states;
+    if (thread.track.valid() && states.source == RunStates::Source::kSweeps)
+      latest = std::min(latest, states.tracks[thread.track.index()].end);
+    const Nanos given = std::min(wanted, saturating_sub(latest, last_moment(id)));
+    if (given == Nanos{}) return given;
     facts.ended_process = true;
-    move_end(last, more);
+    move_end(id, given);
+    return given;
+  }
+
+  /// When its clock was last looked at. Destructors behind the agent's run on, and are sampled.
+  Nanos last_moment(ThreadId id) const {
+    const ThreadFacts& facts = facts_[id.index()];
+    return std::max(facts.last_look, facts.last_sample);
   }
 
   /// A thread lives until the kernel is done with it; not beyond the sweep that did not see it any more.
   void move_end(ThreadId id, Nanos more) {
     Thread& thread = profile_.threads[id.index()];
     const RunStates& states = profile_.run_states;
-    Nanos end = facts_[id.index()].last_look + more;
+    Nanos end = last_moment(id) + more;
     if (thread.track.valid() && states.source == RunStates::Source::kSweeps)
       end = std::min(end, states.tracks[thread.track.index()].end);
-    thread.end_cpu = std::min(thread.end_cpu, Nanos{kMostCpuNs}) + more;
+    thread.end_cpu = std::min(std::max(thread.end_cpu, thread.last_cpu), Nanos{kMostCpuNs}) + more;
     thread.end_time = std::max(thread.end_time, end);
   }
 
@@ -212,6 +269,7 @@ class LedgerMaker {
   std::vector<Nanos> clocked_;                                // by process: clocked() of its threads
   std::vector<ThreadId> main_thread_;                         // by process
   std::vector<ThreadId> last_thread_;                         // by process: that ended it, or none
+  std::vector<Nanos> ticked_on_;                              // by process: CPU time of ticks after its end
   std::map<std::pair<int32_t, uint32_t>, ProcessId> images_;  // by pid and image
 };
 

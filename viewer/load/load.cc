@@ -46,12 +46,12 @@ class Loader {
     for (uint32_t i = 0; i < agents_.size(); ++i) add_process({i});
     complete_session();
     forget_after_stop();
-    add_reaped(profile_, reaped_);
     PathTree tree(profile_);
     profile_.sample_inputs = hash_inputs(sample_sources_, profile_);
     profile_.without_samples = !options_.samples;
     if (options_.samples && !adopt_samples(tree)) add_samples(tree);
     add_run_states();
+    add_reaped(profile_, std::move(reaped_), changes_);
     if (options_.samples) profile_.samples = finish_samples(tree);
     complete_elapsed();
     add_marks();

@@ -5,24 +5,67 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace varve::load {
+namespace {
 
-void add_reaped(Profile& profile, const std::vector<format::ProcessExitRecord>& exits) {
+using format::ControlState;
+using format::ProcessExitRecord;
+
+bool recorded_at(const std::vector<format::ControlChange>& changes, uint64_t time_ns) {
+  auto state = uint32_t(ControlState::kRecording);
+  for (const format::ControlChange& change : changes)
+    if (change.time_ns != 0 && change.time_ns <= time_ns) state = change.state;
+  return state == uint32_t(ControlState::kRecording) || state == uint32_t(ControlState::kStopped);
+}
+
+/// Nothing ends after the run; a damaged file may say so.
+Nanos end_of_run(const Session& session) {
+  return session.elapsed == Nanos{} ? Nanos{INT64_MAX} : session.start_time + session.elapsed;
+}
+
+Nanos charged(const ProcessExitRecord& exit) {
+  return Nanos{std::min<uint64_t>(exit.user_ns, INT64_MAX)} +
+         Nanos{std::min<uint64_t>(exit.system_ns, INT64_MAX)};
+}
+
+/// By pid, when processes were seen to begin, with an agent or without.
+using Begins = std::set<std::pair<int32_t, Nanos>>;
+
+Begins begins_of(const RunStates& states) {
+  Begins begins;
+  for (const Track& track : states.tracks)
+    if (track.tid == track.pid) begins.emplace(track.pid, track.start);
+  return begins;
+}
+
+/// Whether the pid was another process's between the end of this one and the exit that is told of.
+bool used_again(const Begins& begins, const Process& process, uint64_t time_ns) {
+  const auto next = begins.upper_bound({process.pid, process.end_time});
+  return next != begins.end() && next->first == process.pid && next->second.count < time_ns;
+}
+
+}  // namespace
+
+void add_reaped(Profile& profile, std::vector<ProcessExitRecord> exits,
+                const std::vector<format::ControlChange>& changes) {
   std::map<std::pair<int32_t, uint64_t>, ProcessId> begun;  // by pid and time
   for (uint32_t i = 0; i < profile.processes.size(); ++i)
     begun[{profile.processes[i].pid, profile.processes[i].start_time.count}] = {i};
-  for (const format::ProcessExitRecord& exit : exits) {
-    if (exit.status == format::kStatusRunning) continue;
+  const Begins begins = begins_of(profile.run_states);
+  std::ranges::stable_sort(exits, {}, &ProcessExitRecord::time_ns);
+  for (const ProcessExitRecord& exit : exits) {
+    if (exit.status == format::kStatusRunning || !recorded_at(changes, exit.time_ns)) continue;
     auto next = begun.upper_bound({exit.pid, exit.time_ns});
     if (next == begun.begin()) continue;
     const auto& [key, id] = *std::prev(next);
     Process& process = profile.processes[id.index()];
-    // Who tells of a pid twice means two processes, of which one had no agent.
+    // Who is told of twice is two processes, of which the later had no agent.
     if (key.first != exit.pid || process.reaped_time != Nanos{}) continue;
-    process.reaped_time = {exit.time_ns};
-    process.reaped_cpu = Nanos{std::min<uint64_t>(exit.user_ns, INT64_MAX)} +
-                         Nanos{std::min<uint64_t>(exit.system_ns, INT64_MAX)};
+    if (used_again(begins, process, exit.time_ns)) continue;
+    process.reaped_time = std::min(Nanos{exit.time_ns}, end_of_run(profile.session));
+    process.reaped_cpu = charged(exit);
   }
 }
 

@@ -16,6 +16,7 @@
 #include <climits>
 #include <string_view>
 
+#include "common/process_usage.h"
 #include "common/session_keys.h"
 #include "viewer/record/clock.h"
 #include "viewer/record/process_tree.h"
@@ -29,10 +30,6 @@ using format::ControlState;
 constexpr Nanos kTreeLook{500 * kNanosPerMilli.count};
 /// Without a followed process for this long there will be none; one that starts on a busy machine has longer.
 constexpr Nanos kNoneFollowed{400 * kNanosPerMilli.count}, kLongestStart{2 * kNanosPerSecond.count};
-
-Nanos to_nanos(const timeval& time) {
-  return {uint64_t(time.tv_sec) * kNanosPerSecond.count + uint64_t(time.tv_usec) * 1000};
-}
 
 bool sent_by_a_process(const signalfd_siginfo& info) {
   return info.ssi_code == SI_USER || info.ssi_code == SI_QUEUE || info.ssi_code == SI_TKILL;
@@ -203,14 +200,7 @@ void Supervisor::take_exit(pid_t process, int status, const rusage& usage) {
   }
   last_exit_ = clock_now(CLOCK_MONOTONIC);
   if (recording_ended_) return;  // its CPU time includes what was not to be recorded
-  format::ProcessExitRecord record{};
-  record.pid = process;
-  record.status = status;
-  record.user_ns = to_nanos(usage.ru_utime).count;
-  record.system_ns = to_nanos(usage.ru_stime).count;
-  record.max_rss_bytes = uint64_t(usage.ru_maxrss) * 1024;
-  record.time_ns = last_exit_.count;
-  session_.process_exit(record);
+  session_.process_exit(format::exit_record(process, status, usage, last_exit_.count));
 }
 
 /// What the kernel charges until now to those that go on: the run's CPU time is this and that of the reaped.

@@ -33,6 +33,9 @@ constexpr Words kWords[] = {
      "{} libraries loaded at run time could not be noted: addresses in them have no names."},
     {Counter::kMarksLost, true,
      "{} marks or pauses of the program could not be noted: there was no room, or they took a megabyte."},
+    {Counter::kChildrenLost, true,
+     "{} ended children could not be noted: there was no room, or they took a megabyte; what the kernel took "
+     "to end them is [not sampled]."},
     {Counter::kForeignSignals, false,
      "{} SIGPROF signals were not varve's and were passed on to the program."},
     {Counter::kTicksPaused, false, "{} ticks came while recording was paused; their time is [paused]."},
