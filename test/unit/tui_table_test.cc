@@ -142,17 +142,47 @@ Test(tui_table, clicks) {
 }
 
 Test(tui_table, sideways_keeps_characters_whole) {
-  Shown shown(3);
+  const Size size{11, 31};  // 24 of them for names
+  Shown shown(3, size);
   shown.numbers.texts[0] = "日本語日本語日本語日本語日本語";
   shown.numbers.table.cells[1] = std::string_view(shown.numbers.texts[0]);
   shown.widget.set_table(&shown.numbers.table, Units::kAll);
   shown.widget.act(Action::kRight);
-  shown.draw();
-  cr_expect(shown.line(1).ends_with(" 本語日本語日本語日本語"), "%s", shown.line(1).c_str());
+  shown.draw(size);
+  cr_expect(shown.line(1).ends_with("  ... 語日本語日本語日本語"), "%s", shown.line(1).c_str());
   cr_expect(shown.line(1).find("\uFFFD") == std::string::npos);
   shown.widget.act(Action::kLeft);
-  shown.draw();
+  shown.draw({11, 40});
   cr_expect(shown.line(1).find("日本語日本語日本語日本語日本語") != std::string::npos);
+}
+
+Test(tui_table, sideways_only_as_far_as_something_is_hidden) {
+  Shown shown(3);
+  const std::string whole = shown.canvas.text();
+  shown.widget.act(Action::kRight);
+  shown.draw();
+  cr_expect(shown.canvas.text() == whole, "all names fit:\n%s", shown.canvas.text().c_str());
+  shown.numbers.texts[0] = "0123456789 0123456789 0123456789 01234567END";  // 44, for which 33 columns are
+  shown.numbers.table.cells[1] = std::string_view(shown.numbers.texts[0]);
+  shown.widget.set_table(&shown.numbers.table, Units::kAll);
+  for (const char* wanted : {"  ...0123456789 0123456789 01234567", "  ...3456789 0123456789 01234567END",
+                             "  ...3456789 0123456789 01234567END"}) {
+    shown.widget.act(Action::kRight);
+    shown.draw();
+    cr_expect(shown.line(1).find(wanted) != std::string::npos, "%s", shown.line(1).c_str());
+    cr_expect(shown.line(2).ends_with("  name1"), "what fits stays: %s", shown.line(2).c_str());
+  }
+  shown.widget.act(Action::kLeft);
+  shown.widget.act(Action::kLeft);
+  shown.draw();
+  cr_expect(shown.line(1).find("  0123456789") != std::string::npos, "no press too many was kept");
+}
+
+Test(tui_table, sideways_leaves_the_names_of_threads) {
+  test::ScreenDriver driver({.screen = "threads"});
+  const std::string before = driver.text();
+  driver.press("llll");
+  cr_expect(driver.text() == before, "%s", driver.text().c_str());
 }
 
 Test(tui_table, rows_in_order) {

@@ -15,8 +15,9 @@ namespace varve::tui {
 namespace {
 
 constexpr size_t kScrollStep = 8;
-constexpr size_t kWidestName = 400;  // what a column of names ever asks for
-constexpr double kHot = 0.05;        // a share that stands out; colours are for bands
+constexpr size_t kWidestName = 400;       // what a column of names ever asks for
+constexpr double kHot = 0.05;             // a share that stands out; colours are for bands
+constexpr std::string_view kCut = "...";  // what is scrolled out at the left
 
 constexpr char kBarTitle[] = "Utilization", kShortBarTitle[] = "Bands";
 constexpr int kKeptLongest =
@@ -147,7 +148,7 @@ void TableWidget::set_cursor(size_t place) {
 bool TableWidget::act(Action action) {
   if (scroll(action, lines_, rows_.size(), cursor_)) return true;
   if (action == Action::kLeft) scroll_ -= std::min(scroll_, kScrollStep);
-  if (action == Action::kRight && scroll_ < kWidestName) scroll_ += kScrollStep;
+  if (action == Action::kRight) scroll_ += kScrollStep;  // draw() knows how far that may be
   return action == Action::kLeft || action == Action::kRight;
 }
 
@@ -184,6 +185,9 @@ void TableWidget::draw(Pane pane) {
   if (lines_ > 0 && cursor_ >= top_ + lines_) top_ = cursor_ - lines_ + 1;
   // After a resize or with fewer rows no line stays empty while rows are above.
   if (top_ + lines_ > rows_.size()) top_ = rows_.size() > lines_ ? rows_.size() - lines_ : 0;
+  size_t most = 0;
+  for (size_t i = 0; i < lines_ && top_ + i < rows_.size(); ++i) most = std::max(most, hidden(top_ + i));
+  scroll_ = std::min(scroll_, most);
   for (size_t i = 0; i < lines_ && top_ + i < rows_.size(); ++i) draw_row(pane, 1 + i, top_ + i);
   if (rows_.empty())
     pane.put_name(1, 0, table_->rows.empty() ? table_->empty : "No row matches.", pane.columns(), kDim);
@@ -233,6 +237,15 @@ void TableWidget::draw_cell(Pane& pane, size_t line, const Place& place, size_t 
   pane.put(line, place.at + place.width - std::min(place.width, text.size()), text, style, place.width);
 }
 
+/// Columns of a row's name that its place has no room for.
+size_t TableWidget::hidden(size_t index) const {
+  if (places_.empty() || table_->columns[places_.back().column].unit != view::Unit::kText) return 0;
+  const Place& place = places_.back();
+  const size_t before = index < prefixes_.size() ? render::display_width(prefixes_[index]) : 0;
+  const size_t width = before + render::display_width(text_of(rows_[index], place.column));
+  return width - std::min(width, place.width);
+}
+
 void TableWidget::draw_name(Pane& pane, size_t line, const Place& place, size_t index, Style style) const {
   size_t at = place.at, room = place.width;
   const bool last = place.column == columns_.back();
@@ -241,13 +254,14 @@ void TableWidget::draw_name(Pane& pane, size_t line, const Place& place, size_t 
     room -= end - at;
     at = end;
   }
-  std::string text = text_of(rows_[index], place.column);
-  if (last && scroll_ > 0) text = render::skip_columns(text, scroll_);
+  const std::string text = text_of(rows_[index], place.column);
   if (last && match_.given() && match_.matches(name_of(rows_[index]))) style.underline = true;
-  if (last && scroll_ > 0)
-    pane.put(line, at, text, style, room);
-  else
-    pane.put(line, at, render::elide_cell(*table_, place.column, text, room), style, room);
+  // Each name moves only until its end is seen.
+  const size_t cut = last ? std::min(scroll_, hidden(index)) : 0;
+  pane.put(line, at,
+           cut > 0 ? std::string(kCut) + render::skip_columns(text, cut + kCut.size())
+                   : render::elide_cell(*table_, place.column, text, room),
+           style, room);
 }
 
 std::string TableWidget::text_of(uint32_t row, size_t j) const {
