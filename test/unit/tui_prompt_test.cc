@@ -234,6 +234,32 @@ Test(tui_app, back_keeps_the_place) {
   cr_expect_eq(driver.press("q"), Outcome::kQuit);
 }
 
+Test(tui_help, nothing_is_cut) {
+  for (const size_t columns : {60u, 80u, 120u}) {
+    ScreenDriver driver({.size = {200, columns}, .screen = "help"});
+    const std::string text = driver.text();
+    std::string words;  // all helps one after the other, without what stands at their left
+    for (size_t at = 0, end; at < text.size(); at = end + 1) {
+      end = text.find('\n', at);
+      const size_t help_at = columns < 100 ? 14 : 32;
+      if (end > at + help_at) words += text.substr(at + help_at, end - at - help_at) + " ";
+    }
+    for (const tui::Binding& binding : tui::bindings())
+      cr_expect(words.find(binding.help + std::string(" ")) != std::string::npos, "%zu: %s", columns,
+                binding.help);
+  }
+}
+
+Test(tui_help, arrows_do_not_close_it) {
+  ScreenDriver driver;
+  driver.press("?");
+  const std::string help = driver.text();
+  driver.press("<Right>l<Left>h");
+  cr_expect(driver.text() == help, "%s", driver.text().c_str());
+  driver.press("x");
+  cr_expect(driver.app().screen_name() == "summary");
+}
+
 Test(tui_app, tabs_by_digit_tab_and_click) {
   ScreenDriver driver;
   std::vector<std::string> by_digit, by_tab;
