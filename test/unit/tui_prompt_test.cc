@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "test/unit/example_profile.h"
 #include "test/unit/screen_driver.h"
 #include "viewer/render/render.h"
 
@@ -181,7 +182,7 @@ Test(tui_prompt, long_lines_show_where_one_types) {
 Test(tui_prompt, escape_changes_nothing) {
   ScreenDriver driver({.screen = "hotspots"});
   const std::string before = driver.text();
-  for (const char* script : {":--thread x<Esc>", "&x<Esc>", "L5<Esc>", "P<Esc>"}) {
+  for (const char* script : {"/shade<Esc>", ":--thread x<Esc>", "&x<Esc>", "L5<Esc>", "P<Esc>"}) {
     driver.press(script);
     cr_expect(driver.text() == before, "%s", script);
   }
@@ -197,6 +198,52 @@ Test(tui_prompt, search_goes_along) {
   cr_expect(driver.message().starts_with("shade("), "%s", driver.message().c_str());
   driver.press("/[<Enter>");
   cr_expect(driver.message().find("is not a regular expression") != std::string::npos);
+}
+
+/// Letters on the way to a word that is nowhere are somewhere.
+Test(tui_prompt, a_search_without_a_match_goes_back) {
+  for (const char* screen : {"summary", "hotspots", "top-down", "bottom-up", "callers", "flame", "timeline",
+                             "threads", "annotate", "quality"}) {
+    ScreenDriver driver({.screen = screen});
+    driver.press("jj");
+    const std::string detail = driver.message();
+    const std::vector<std::string> begin = driver.reversed();
+    driver.press("/zzz");
+    cr_expect(driver.message() == "No match.", "%s: %s", screen, driver.text().c_str());
+    for (const char* first : {"a", "e", "i", "o", "r", "[", "m"}) {
+      driver.press(std::string("<C-u>") + first + "~zzz");
+      cr_expect(driver.reversed() == begin, "%s/%s: %s", screen, first, driver.text().c_str());
+      driver.press("<Enter>");
+      cr_expect(driver.reversed() == begin, "%s/%s: %s", screen, first, driver.text().c_str());
+      driver.press("/" + std::string(first) + "<Esc>/");
+      cr_expect(driver.reversed() == begin, "%s/%s<Esc>: %s", screen, first, driver.text().c_str());
+    }
+    driver.press("<Esc>");
+    cr_expect(driver.message() == detail, "%s: %s", screen, driver.text().c_str());
+  }
+}
+
+Test(tui_prompt, a_search_leaves_folds_alone_that_it_did_not_need) {
+  ScreenDriver driver({.screen = "top-down"});
+  driver.press("C");
+  const std::string folded = driver.text();
+  driver.press("/shade");
+  cr_expect(driver.shows("shade ") || driver.shows("shade("), "%s", driver.text().c_str());
+  driver.press("<Esc>");
+  cr_expect(driver.text() == folded, "%s", driver.text().c_str());
+}
+
+/// A better profile comes, and the rows of the screen are made again, while a search is typed.
+Test(tui_prompt, a_search_has_no_way_back_into_another_view) {
+  const test::RandomProfile late = test::example_profile();
+  for (const char* screen : {"hotspots", "top-down", "flame", "callers", "annotate", "timeline"}) {
+    ScreenDriver driver({.screen = screen});
+    driver.press("jj/a");
+    driver.workspace().use(late.profile, late.symbols);
+    driver.press("<Resize 80x30>~zzz");
+    cr_expect(driver.message() == "No match.", "%s", driver.text().c_str());
+    driver.press("<Click 5,5>8<Esc>");
+  }
 }
 
 Test(tui_prompt, write) {

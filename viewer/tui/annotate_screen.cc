@@ -380,4 +380,14 @@ bool AnnotateScreen::search(const analyze::Pattern& pattern, Direction direction
   return found;
 }
 
+std::function<void()> AnnotateScreen::way_back_in_view() {
+  return [this, moved = moved_, source = halves_[kSource].widget.way_back(),
+          code = halves_[kCode].widget.way_back()] {
+    source(), code();
+    after_move();      // for the marks;
+    source(), code();  // it has moved the other side
+    moved_ = moved;
+  };
+}
+
 }  // namespace varve::tui

@@ -27,6 +27,9 @@ class AnnotateScreen : public ViewScreen {
   std::string_view keys() const override { return "h l side  . , hot  s mode  Enter call"; }
   bool has_use(Action action) const override;
 
+ protected:
+  std::function<void()> way_back_in_view() override;
+
  private:
   enum Side : uint8_t { kSource, kCode };
   enum class Mode : uint8_t { kBoth, kSource, kCode };

@@ -88,7 +88,10 @@ Outcome App::handle(const Input& input) {
       break;
     default:
       message_.clear();
-      return handle_mouse(input);
+      outcome_ = handle_mouse(input);
+      // Who clicks while a search is typed goes on from there.
+      if (asking_ == Ask::kSearch) search_back_ = screen().way_back();
+      return std::exchange(outcome_, Outcome::kGoOn);
   }
   if (asking_ != Ask::kNothing) {
     answer(input.key);

@@ -104,7 +104,8 @@ class App {
   LineEdit line_;
   std::vector<std::string> commands_;  // typed before
   analyze::Pattern pattern_;
-  std::vector<std::string> kept_;  // by screen: the pattern of the rows it keeps; empty: all
+  std::function<void()> search_back_ = [] {};  // to where the search that is typed began
+  std::vector<std::string> kept_;              // by screen: the pattern of the rows it keeps; empty: all
   std::vector<std::vector<std::string>> kept_before_;  // what each clear() took, for its undo
   Outcome outcome_ = Outcome::kGoOn;
 };

@@ -76,6 +76,7 @@ tl::expected<void, std::string> write_new(const std::string& path, const std::st
 void App::ask(Ask what, std::string text) {
   asking_ = what;
   line_ = LineEdit(std::move(text));
+  if (what == Ask::kSearch) search_back_ = screen().way_back();
 }
 
 void App::draw_prompt(Pane pane) {
@@ -157,18 +158,24 @@ void App::complete() {
   }
 }
 
-/// A search goes along while it is typed; an expression that is not whole yet changes nothing.
+/// A search goes along while it is typed, each time from where it began; an expression that is not whole yet
+/// changes nothing.
 void App::follow_search() {
   const auto pattern = analyze::Pattern::parse(line_.text());
-  if (!pattern || line_.text().empty()) return;
+  if (!pattern) return;
+  search_back_();
+  message_.clear();
+  if (line_.text().empty()) return;
   message_ = screen().search(*pattern, Direction::kForward, false) ? "" : "No match.";
 }
 
 void App::answer(Key key) {
   if (asking_ == Ask::kCommand) message_.clear();  // what Tab offered
+  const bool searching = asking_ == Ask::kSearch;
   if (key == key::kEscape) {
     asking_ = Ask::kNothing;
     message_.clear();
+    if (searching) search_back_();
   } else if (key == key::kEnter || key == '\n') {
     outcome_ = accept();
   } else if (key == key::kTab && asking_ == Ask::kCommand) {
@@ -177,7 +184,7 @@ void App::answer(Key key) {
     line_.recall(commands_, key == key::kUp);
   } else if (key == key::kBackspace && line_.text().empty()) {
     asking_ = Ask::kNothing;
-  } else if (line_.edit(key) && asking_ == Ask::kSearch) {
+  } else if (line_.edit(key) && searching) {
     follow_search();
   }
 }
@@ -186,6 +193,7 @@ Outcome App::accept() {
   const Ask asked = std::exchange(asking_, Ask::kNothing);
   const std::string text = line_.text();
   message_.clear();
+  if (asked == Ask::kSearch) search_back_();
   if (asked == Ask::kCommand) return run_command(text);
   if (asked == Ask::kPrint) return print_to(text), Outcome::kGoOn;
   if (asked == Ask::kShare) return narrow({"--min-share", text}), Outcome::kGoOn;

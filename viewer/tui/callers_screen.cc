@@ -148,4 +148,13 @@ bool CallersScreen::search(const analyze::Pattern& pattern, Direction direction,
   return false;
 }
 
+std::function<void()> CallersScreen::way_back_in_view() {
+  std::array<std::function<void()>, kParts> backs;
+  for (size_t i = 0; i < kParts; ++i) backs[i] = widgets_[i].way_back();
+  return [this, active = active_, backs = std::move(backs)] {
+    active_ = active;
+    for (const auto& back : backs) back();
+  };
+}
+
 }  // namespace varve::tui

@@ -23,6 +23,9 @@ class CallersScreen : public ViewScreen {
   bool search(const analyze::Pattern& pattern, Direction direction, bool again) override;
   bool show(const Subject& subject) override;
 
+ protected:
+  std::function<void()> way_back_in_view() override;
+
  private:
   static constexpr size_t kParts = 3, kMiddle = 1;
 

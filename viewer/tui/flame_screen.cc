@@ -306,4 +306,10 @@ bool FlameScreen::search(const analyze::Pattern& pattern, Direction direction, b
   return false;
 }
 
+std::function<void()> FlameScreen::way_back_in_view() {
+  return [this, selected = selected_, zoom = zoom_, level = first_level_, match = match_] {
+    selected_ = selected, zoom_ = zoom, first_level_ = level, match_ = match;
+  };
+}
+
 }  // namespace varve::tui

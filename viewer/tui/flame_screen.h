@@ -21,6 +21,9 @@ class FlameScreen : public ViewScreen {
   Detail detail() const override;
   bool search(const analyze::Pattern& pattern, Direction direction, bool again) override;
 
+ protected:
+  std::function<void()> way_back_in_view() override;
+
  private:
   enum class Color : uint8_t { kBand, kModule, kNone };
 

@@ -92,4 +92,6 @@ bool ListScreen::keep(const analyze::Pattern& pattern) {
   return true;
 }
 
+std::function<void()> ListScreen::way_back_in_view() { return widget_.way_back(); }
+
 }  // namespace varve::tui

@@ -19,6 +19,7 @@ class ListScreen : public TableScreen {
   bool keep(const analyze::Pattern& pattern) override;
 
  protected:
+  std::function<void()> way_back_in_view() override;
   void refresh() override;
 
  private:

@@ -3,6 +3,7 @@
 // and other screens are the App's. To add one: a file pair and a row in screens.cc. Context: viewer.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -47,6 +48,10 @@ class Screen {
   virtual Detail detail() const { return {}; }
   /// Moves to the nearest row with a match; `again`: not the one it is on. False: there is none.
   virtual bool search(const analyze::Pattern&, Direction, bool /*again*/) { return false; }
+  /// What undoes the moves of searches from now on.
+  virtual std::function<void()> way_back() {
+    return [] {};
+  }
   /// Shows only rows with a match; one that is not given shows all again. False: this screen cannot.
   virtual bool keep(const analyze::Pattern&) { return false; }
   /// The view that it shows; null: nothing yet.

@@ -314,4 +314,13 @@ bool TableWidget::search(const analyze::Pattern& pattern, Direction direction, b
   return false;
 }
 
+std::function<void()> TableWidget::way_back() {
+  return [this, row = selected(), top = top_, match = match_] {
+    match_ = match;
+    if (row) select(*row);
+    top_ = top;
+    centered_ = false;
+  };
+}
+
 }  // namespace varve::tui

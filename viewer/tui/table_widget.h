@@ -57,6 +57,8 @@ class TableWidget {
   std::optional<size_t> heading_at(Point at) const;
   /// To the next row shown whose name matches.
   bool search(const analyze::Pattern& pattern, Direction direction, bool again);
+  /// Undoes searches from now on; the table stays the same, but not its rows.
+  std::function<void()> way_back();
   /// The name of a row, as it is drawn but whole.
   std::string name_of(uint32_t row) const;
   /// Columns that are numbers or text, for choosing one to sort by.

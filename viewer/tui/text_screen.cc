@@ -51,4 +51,8 @@ bool TextScreen::search(const analyze::Pattern& pattern, Direction direction, bo
   return false;
 }
 
+std::function<void()> TextScreen::way_back_in_view() {
+  return [this, found = found_, top = top_, match = match_] { found_ = found, top_ = top, match_ = match; };
+}
+
 }  // namespace varve::tui

@@ -18,6 +18,9 @@ class TextScreen : public ViewScreen {
   bool act(Action action) override;
   bool search(const analyze::Pattern& pattern, Direction direction, bool again) override;
 
+ protected:
+  std::function<void()> way_back_in_view() override;
+
  private:
   void refresh(size_t columns);
 

@@ -295,4 +295,8 @@ bool TimelineScreen::search(const analyze::Pattern& pattern, Direction direction
   return false;
 }
 
+std::function<void()> TimelineScreen::way_back_in_view() {
+  return [this, line = line_, top = top_] { line_ = line, top_ = top; };
+}
+
 }  // namespace varve::tui

@@ -25,6 +25,9 @@ class TimelineScreen : public ViewScreen {
   std::string_view keys() const override { return "Space mark  f range  +- zoom"; }
   bool has_use(Action action) const override;
 
+ protected:
+  std::function<void()> way_back_in_view() override;
+
  private:
   /// Slices of time; none: the whole of it.
   struct Range {

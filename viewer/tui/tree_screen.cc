@@ -294,4 +294,12 @@ bool TreeScreen::keep(const analyze::Pattern& pattern) {
   return true;
 }
 
+std::function<void()> TreeScreen::way_back_in_view() {
+  return [this, open = open_, back = widget_.way_back()] {
+    open_ = open;
+    show_rows();
+    back();
+  };
+}
+
 }  // namespace varve::tui

@@ -21,6 +21,9 @@ class TreeScreen : public TableScreen {
   bool show_hot_path(const Subject& subject) override;
   bool keep(const analyze::Pattern& pattern) override;
 
+ protected:
+  std::function<void()> way_back_in_view() override;
+
  private:
   void refresh() override;
   void find_family();

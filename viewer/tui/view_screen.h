@@ -3,6 +3,7 @@
 // view is a table with a selected row. Context: viewer.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -15,11 +16,19 @@ namespace varve::tui {
 class ViewScreen : public Screen {
  public:
   const view::View* shown() const override { return made_ ? &*made_ : nullptr; }
+  /// A view that is made again has other rows: there is no way back then.
+  std::function<void()> way_back() override {
+    return [this, revision = revision_, back = way_back_in_view()] {
+      if (revision_ == revision) back();
+    };
+  }
 
  protected:
   /// `trouble`: what stands on the screen where no view could be asked for.
   explicit ViewScreen(Workspace& workspace, std::string trouble = "")
       : workspace_(workspace), made_(tl::unexpected(std::move(trouble))) {}
+
+  virtual std::function<void()> way_back_in_view() = 0;
 
   /// Whether the view is to be made, the first time and once after each change of the workspace.
   bool outdated() { return std::exchange(revision_, workspace_.revision()) != workspace_.revision(); }
