@@ -75,8 +75,9 @@ mv spin.c spin.c.gone
 run "$VARVE" view elsewhere/spin.varve --size 80x24 --script ':annotate burn<Enter>' --save-screen -
 mv spin.c.gone spin.c
 expect_eq "exit code" $code 0
-expect_match <(sed -n 3p out) '^not here: .*spin\.c; s shows its lines$'
-expect_match <(sed -n 4p out) '^Code of burn '
+expect_match <(sed -n 3p out) '^burn$'
+expect_match <(sed -n 4p out) '^not here: .*spin\.c; s shows its lines$'
+expect_match <(sed -n 5p out) '^Code of burn '
 expect_match <(sed -n 24p out) 'qBack$'
 rm elsewhere/spin.varve/code
 annotate burn elsewhere/spin.varve

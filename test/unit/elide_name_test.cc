@@ -37,6 +37,21 @@ Test(elide_name, the_own_name_stays) {
            {"std::vector<int>::push_back (inlined)", 24, "...::push_back (inlined)"},
            {"日本語::スコープ::関数名(日本)", 18, "...プ::関数名(...)"},
            {"__memmove_avx_unaligned_erms", 18, "__memmov...ed_erms"},
+           {"__gnu_cxx::__normal_iterator<int*, std::vector<int, std::allocator<int> > > "
+            "std::__unguarded_partition<__gnu_cxx::__normal_iterator<int*, std::vector<int> >, "
+            "__gnu_cxx::__ops::_Iter_less_iter>(__gnu_cxx::__normal_iterator<int*, std::vector<int> >, "
+            "__gnu_cxx::__ops::_Iter_less_iter)",
+            57, "...std::__unguarded_partition<...>(__gnu_cxx...less_iter)"},
+           {"unsigned long std::count_all<std::vector<int>, (Kind)3>(int)", 28,
+            "...std::count_all<...>(int)"},
+           {"unsigned long std::count_all<std::vector<int>, (Kind)3>(int)", 20, "...d::count_all(int)"},
+           {"void count_all<std::vector<int> >(int)", 24, "...count_all<...>(int)"},
+           {"bool __ops::_Iter_less::operator()<Iterator<int(int)>, int>(Iterator<int>) const", 30,
+            "..._less::operator()<...>(...)"},
+           {"ns::Arena::operator new(unsigned long)", 24, "...na::operator new(...)"},
+           {"outer(int, char const*) const::{lambda(int)#1}::operator()(int) const", 48,
+            "...const::{lambda(int)#1}::operator()(int) const"},
+           {"make_all_of_them<std::vector<int>, std::vector<long> >", 24, "make_all_of_them<...>"},
            {"short", 5, "short"},
        }) {
     const std::string got = elide_name(each.name, each.width);

@@ -28,6 +28,24 @@ Test(tui_annotate, better_names_leave_the_cursor_alone) {
   cr_expect(driver.reversed() == other, "who has not moved is at the hottest");
 }
 
+/// Its source stands in a file of others, and its code was inlined into another function.
+Test(tui_annotate, the_function_is_named) {
+  test::RandomProfile made = test::example_profile();
+  for (auto& function : made.symbols.functions)
+    if (made.symbols.strings.text(function.short_name) == "trace")
+      function.name = made.symbols.strings.intern(
+          "__gnu_cxx::__normal_iterator<int*, std::vector<int, std::allocator<int> > > "
+          "std::__unguarded_partition<__gnu_cxx::__normal_iterator<int*, std::vector<int> >, Less>("
+          "__gnu_cxx::__normal_iterator<int*, std::vector<int> >, Less)");
+  ScreenDriver driver({.screen = "hotspots"}, std::move(made));
+  driver.press("/unguarded<Enter>a");
+  for (const char* script : {"", "s", "s", "<Resize 60x12>", "<Resize 120x40>"}) {
+    driver.press(script);
+    cr_expect(driver.line(2).find("std::__unguarded_partition<") != std::string::npos, "%s: %s", script,
+              driver.text().c_str());
+  }
+}
+
 Test(tui_annotate, the_key_bar_is_whole) {
   for (const char* screen : {"annotate", "timeline", "hotspots"}) {
     ScreenDriver driver({.screen = screen});

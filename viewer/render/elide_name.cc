@@ -3,6 +3,8 @@
 // Context: viewer.
 #include "viewer/render/elide_name.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
@@ -14,7 +16,7 @@
 namespace varve::render {
 namespace {
 
-constexpr std::string_view kDots = "...", kOperator = "operator";
+constexpr std::string_view kDots = "...", kArguments = "<...>", kOperator = "operator";
 constexpr size_t kLeastOwn = 8;      // columns of an own name that is cut, too, where anything else stands
 constexpr size_t kParameters = 5;    // columns of "(...)"
 constexpr size_t kTreesSuffix = 10;  // columns of " (inlined)"
@@ -35,27 +37,52 @@ bool starts_place(std::string_view text) {
   return std::ranges::any_of(kStarts, [&](std::string_view start) { return text.starts_with(start); });
 }
 
-struct Part {
-  size_t begin, end;
+/// Where the parts of a name begin. What is before its scope is a return type.
+struct Parts {
+  size_t scope, own;
+  size_t arguments;  // of a template; at `behind` where there are none
+  size_t behind;
 };
 
+size_t depth_after(size_t depth, char letter) {
+  if (std::string_view("<({[").find(letter) != std::string_view::npos) return depth + 1;
+  return depth > 0 && std::string_view(">)}]").find(letter) != std::string_view::npos ? depth - 1 : depth;
+}
+
+/// The part before `own` that is no return type. "f() const::{lambda()#1}::" has none, and "operator new" is
+/// one word.
+size_t scope_before(std::string_view name, size_t own) {
+  size_t scope = 0;
+  for (size_t i = 0, depth = 0; i < own; ++i) {
+    if (name[i] == ' ' && depth == 0 && i > 0 && name[i - 1] != ')') scope = i + 1;
+    depth = depth_after(depth, name[i]);
+  }
+  return scope;
+}
+
 /// "operator()" and "operator<<", whose signs are no brackets.
-std::optional<Part> own_operator(std::string_view name) {
+std::optional<Parts> own_operator(std::string_view name) {
   const size_t at = name.find(kOperator);
   const bool starts = at == 0 || (at != std::string_view::npos && name[at - 1] == ':');
   const size_t signs = at + kOperator.size();
   if (!starts || signs >= name.size() || std::isalnum(uint8_t(name[signs])) != 0 || name[signs] == '_')
     return std::nullopt;
-  const size_t from = name.substr(signs).starts_with("()") ? signs + 2 : signs;
-  return Part{at, std::min(name.find('(', from), name.size())};
+  const bool call = name.substr(signs).starts_with("()");
+  const size_t from = call ? signs + 2 : signs;
+  // Arguments of "operator()<int>(int)" may have parentheses of their own.
+  size_t end = from;
+  for (size_t depth = 0; call && end < name.size() && (name[end] == '<' || depth > 0); ++end)
+    depth = depth_after(depth, name[end]);
+  const size_t behind = std::min(name.find('(', end), name.size());
+  return Parts{scope_before(name, at), at, call ? std::min(from, behind) : behind, behind};
 }
 
-/// The function's own name, "push" of "ns::Queue<int>::push(int const&)".
-Part own_name(std::string_view name) {
-  if (name.find("+0x") != std::string_view::npos) return {0, name.size()};
+/// Where they are; the function's own name is "push" of "void ns::Queue<int>::push<int>(int const&)".
+Parts parts_of(std::string_view name) {
+  if (name.find("+0x") != std::string_view::npos) return {0, 0, name.size(), name.size()};
   if (const auto found = own_operator(name)) return *found;
   std::vector<size_t> starts = {0};
-  size_t i = 0, depth = 0;
+  size_t i = 0, depth = 0, arguments = 0;
   for (; i < name.size(); ++i) {
     const char at = name[i];
     if (depth == 0 && i > 0) {
@@ -64,17 +91,27 @@ Part own_name(std::string_view name) {
       // V8 says of code how it was compiled: "JS:*push".
       const bool compiled =
           (at == '*' || at == '~' || at == '^') && name[i - 1] == ':' && !name.substr(0, i).ends_with("::");
-      if (at == '.' || at == ' ' || compiled || name.substr(i - 1, 2) == "::") starts.push_back(i + 1);
+      const bool word = at == ' ' && !name.substr(0, i).ends_with(kOperator);  // "operator new" is one
+      if (at == '<') arguments = i;
+      if (at == '.' || word || compiled || name.substr(i - 1, 2) == "::") starts.push_back(i + 1);
     }
-    if (std::string_view("<({[").find(at) != std::string_view::npos) ++depth;
-    if (depth > 0 && std::string_view(">)}]").find(at) != std::string_view::npos) --depth;
+    depth = depth_after(depth, at);
   }
   // Of words behind points those of compilers belong to the one before.
   while (
       starts.size() > 1 && name[starts.back() - 1] == '.' &&
       is_clone_suffix(name.substr(starts.back(), std::min(name.find('.', starts.back()), i) - starts.back())))
     starts.pop_back();
-  return {starts.back(), i};
+  const size_t own = starts.back();
+  return {scope_before(name, own), own, arguments > own ? arguments : i, i};
+}
+
+/// An own name with as much of its template arguments as there is room for: all, "<...>", or nothing.
+std::string with_arguments(std::string_view name, std::string_view arguments, size_t room) {
+  const size_t width = display_width(name);
+  if (arguments.empty() || width + display_width(arguments) <= room)
+    return fmt::format("{}{}", name, arguments);
+  return width + kArguments.size() <= room ? fmt::format("{}{}", name, kArguments) : std::string(name);
 }
 
 std::string last_columns(std::string_view text, size_t columns) {
@@ -112,18 +149,22 @@ std::string join(std::string_view scope, std::string_view own, std::string_view 
 
 std::string elide_name(std::string_view escaped, size_t width) {
   if (escaped.size() <= width || display_width(escaped) <= width) return std::string(escaped);
-  const Part part = own_name(escaped);
-  const std::string_view scope = escaped.substr(0, part.begin),
-                         own = escaped.substr(part.begin, part.end - part.begin);
-  std::string_view behind = escaped.substr(part.end);
-  if (scope.empty() && behind.empty()) return elide_middle(escaped, width);
+  const Parts at = parts_of(escaped);
+  std::string_view behind = escaped.substr(at.behind);
+  const std::string scope =
+      (at.scope > 0 ? std::string(kDots) : "").append(escaped.substr(at.scope, at.own - at.scope));
+  const size_t taken = std::min(kDots.size(), display_width(scope)) + least_behind(behind);
+  const std::string own =
+      with_arguments(escaped.substr(at.own, at.arguments - at.own),
+                     escaped.substr(at.arguments, at.behind - at.arguments), width - std::min(width, taken));
+  if (scope.empty() && behind.empty()) return elide_middle(own, width);
   const size_t own_width = display_width(own), dots = std::min(kDots.size(), display_width(scope));
   // A whole name says more than that it has parameters.
   if (behind.starts_with('(') && dots + own_width + least_behind(behind) > width) behind = {};
   if (width >= dots + std::min(kLeastOwn, own_width) + least_behind(behind))
     return join(scope, own, behind, width);
   const bool fits = own_width + dots <= width;
-  return fits ? last_columns(scope, dots) + std::string(own) : elide_middle(own, width);
+  return fits ? last_columns(scope, dots) + own : elide_middle(own, width);
 }
 
 }  // namespace varve::render

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Names of functions in too few columns. What tells one function from another is its own name, which stands
 // in the middle of "ns::Queue<int>::push(int const&)" and of "LazyCompile:*push /srv/queue.js:12:3"; so that
-// stays longest, then the scope next to it, then what is behind. Context: viewer.
+// stays longest, then the scope next to it, then what is behind. Template arguments become "<...>" and a
+// return type "..." before any of these is cut. Context: viewer.
 #pragma once
 
 #include <string>

@@ -7,6 +7,7 @@
 
 #include "viewer/render/bars.h"
 #include "viewer/render/cells.h"
+#include "viewer/render/elide_name.h"
 #include "viewer/render/numbers.h"
 #include "viewer/render/render.h"
 #include "viewer/render/text_table.h"
@@ -29,7 +30,8 @@ std::string facts_text(const view::View& view, const TextStyle& style) {
   for (const view::Fact& fact : view.facts) {
     if (fact.label.empty() || std::holds_alternative<std::monostate>(fact.value)) continue;
     std::string value = cell_text(fact.value, fact.unit, style.charset);
-    if (fact.one_line && style.width > labels + 2) value = elide_middle(value, style.width - labels - 2);
+    const auto elide = fact.id == "function" ? elide_name : elide_middle;
+    if (fact.one_line && style.width > labels + 2) value = elide(value, style.width - labels - 2);
     out += wrapped(fmt::format("{:<{}}  {}", fact.label, labels, value), style, labels + 2);
   }
   return out;

@@ -45,6 +45,15 @@ bool untimed(const view::View& view) {
   return ns != nullptr && *ns == 0;
 }
 
+void draw_function(Pane& pane, const view::View& view) {
+  const auto charset = pane.look().utf8 ? render::Charset::kUtf8 : render::Charset::kAscii;
+  const auto fact = std::ranges::find(view.facts, "function", &view::Fact::id);
+  const auto* name = fact == view.facts.end() ? nullptr : std::get_if<std::string_view>(&fact->value);
+  if (name == nullptr) return;
+  pane.put(0, 0, render::elide_name(render::escape(*name, charset), pane.columns()), kHeading);
+  pane = pane.below(1);
+}
+
 std::string short_title(const std::string& title, size_t width) {
   for (const std::string_view before : {"Code of ", "Inlined into "}) {
     const size_t end = title.rfind(" ("), fixed = before.size() + title.size() - std::min(end, title.size());

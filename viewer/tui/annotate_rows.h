@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "viewer/tui/canvas.h"
 #include "viewer/view/view.h"
 
 namespace varve::tui {
@@ -24,6 +25,9 @@ std::vector<uint32_t> hot_rows(const view::Table& table);
 
 /// Whether no sample is in the code that is shown.
 bool untimed(const view::View& view);
+
+/// On top, for no other line is sure to name the function; the pane is what is left.
+void draw_function(Pane& pane, const view::View& view);
 
 /// "Code of ns::f(int) (libx.so+0x12)" in fewer columns: of the function its own name stays.
 std::string short_title(const std::string& title, size_t width);

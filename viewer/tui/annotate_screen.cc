@@ -162,6 +162,7 @@ void AnnotateScreen::draw(Pane pane) {
                              : "There is nothing to show.",
                      kPlain);
   }
+  draw_function(pane, *made_);
   // Rows without any number ask for a reason.
   if (untimed(*made_) && !made_->notes.empty()) draw_note(pane, made_->notes.front(), kBold);
   if (only_note()) {
