@@ -129,7 +129,7 @@ unit: $(BUILD)/unit-tests
 # What fuzzing has found stays found: each fuzz target once more as a plain program, under ASan and UBSan, that runs its
 # corpus. `make check` wants these from the asan variant, and of that only what reads and shows profiles.
 NOT_REPLAYED := $(addprefix viewer/,cmd_% command.cc crash_report.cc main.cc open_profile.cc view_session.cc record/%)
-REPLAY_SRC := $(filter-out $(NOT_REPLAYED),$(VIEWER_SRC)) viewer/record/chunk_writer.cc $(COMMON_SRC)
+REPLAY_SRC := $(filter-out $(NOT_REPLAYED),$(VIEWER_SRC)) viewer/record/chunk_writer.cc viewer/record/shell_words.cc $(COMMON_SRC)
 $(BUILD)/replay/%: test/fuzz/fuzz_%.cc $(patsubst %.cc,$(BUILD)/obj/%.o,$(REPLAY_SRC))
 	@mkdir -p $(@D)
 	$(VIEWER_CXX) $(VIEWER_FLAGS) -DREPLAY -MF $@.d $(filter %.cc %.o,$^) -o $@ $(VIEWER_LIBS)

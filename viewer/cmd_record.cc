@@ -29,6 +29,7 @@
 #include "viewer/record/preflight.h"
 #include "viewer/record/profile_directory.h"
 #include "viewer/record/session_writer.h"
+#include "viewer/record/shell_words.h"
 #include "viewer/record/supervisor.h"
 #include "viewer/record/trim.h"
 #include "viewer/render/escape.h"

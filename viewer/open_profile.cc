@@ -11,6 +11,7 @@
 
 #include "viewer/record/host_facts.h"
 #include "viewer/record/profile_directory.h"
+#include "viewer/record/shell_words.h"
 
 namespace varve {
 namespace {

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "viewer/record/host_facts.h"
+#include "viewer/record/shell_words.h"
 #include "viewer/view/metrics.h"
 
 namespace varve {

@@ -27,6 +27,7 @@
 #include "viewer/record/process_tree.h"
 #include "viewer/record/program_search.h"
 #include "viewer/record/session_writer.h"
+#include "viewer/record/shell_words.h"
 #include "viewer/record/trim.h"
 
 using namespace varve;

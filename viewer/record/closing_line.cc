@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "viewer/record/host_facts.h"
+#include "viewer/record/shell_words.h"
 
 namespace varve::record {
 namespace {

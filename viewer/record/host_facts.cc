@@ -84,11 +84,6 @@ void tighten(std::optional<Quota>& limit, const std::string& mount, std::string 
   }
 }
 
-bool is_plain(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         std::string_view("_-./=:,+@%").find(c) != std::string_view::npos;
-}
-
 }  // namespace
 
 std::string processor_list(const cpu_set_t& processors) {
@@ -182,27 +177,6 @@ std::vector<std::pair<std::string, std::string>> host_facts() {
   add(keys::kCgroupCpuMax, cgroup_cpu_max("").value_or(""));
   add(keys::kUser, fmt::format("{}", geteuid()));
   return facts;
-}
-
-std::string shell_quoted(std::string_view word) {
-  if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) return std::string(word);
-  std::string quoted = "'";
-  for (char c : word) {
-    if (c == '\'')
-      quoted += "'\\''";
-    else
-      quoted += c;
-  }
-  return quoted + "'";
-}
-
-std::string shell_quoted(const std::vector<std::string>& words) {
-  std::string line;
-  for (const std::string& word : words) {
-    if (!line.empty()) line += ' ';
-    line += shell_quoted(word);
-  }
-  return line;
 }
 
 }  // namespace varve::record

@@ -33,8 +33,4 @@ std::string small_file(const std::string& path, size_t limit = 1 << 16);
 /// is no limit. `root` is "" but in tests.
 std::optional<std::string> cgroup_cpu_max(const std::string& root);
 
-/// One word as a POSIX shell takes it: quoted only where it must be.
-std::string shell_quoted(std::string_view word);
-std::string shell_quoted(const std::vector<std::string>& words);
-
 }  // namespace varve::record

@@ -30,6 +30,7 @@
 #include "viewer/record/process_tree.h"
 #include "viewer/record/profile_directory.h"
 #include "viewer/record/program_search.h"
+#include "viewer/record/shell_words.h"
 
 namespace varve::record {
 namespace {
