@@ -91,6 +91,7 @@ cmp bytes.here bytes.again || fail "the code of the file is another than the sto
 printf 'nonsense' >elsewhere/spin.varve/code
 annotate burn elsewhere/spin.varve --asm
 expect_match out 'so code is read from the program files'
+annotate burn elsewhere/spin.varve --asm --format csv  # text leaves out what is far from any sample
 expect_match out 'rand@plt'
 
 # Stripped: a name by address, the same code.
