@@ -149,22 +149,28 @@ expect_match out 'What was paused, 0\.5.* is in no band'
 delayed=$(fact delayed elapsed_ns) whole=$(summary elapsed_ns delayed)
 [ $((whole - delayed)) -gt 450000000 ] && [ $((whole - delayed)) -lt 700000000 ] || fail "--delay: levels of $delayed of $whole ns"
 
-# The same TLP from a second reader of the format, for several processes.
+# The same TLP from a second reader of the format. What the kernel takes to end a process, which no switch tells, is in the report's
+# alone: nothing for one process, about a hundredth for compilers.
+same_tlp() {
+  python3 "$root/test/e2e/run_states.py" $1 >states.json || fail "the observer file of $1"
+  "$VARVE" report concurrency --format json $1 >concurrency.json || fail "report concurrency"
+  python3 - $2 <<'P' || fail "TLP of $1"
+import json, sys
+levels, report = json.load(open("states.json"))["levels"], json.load(open("concurrency.json"))
+tlp = sum(i * t for i, t in enumerate(levels)) / sum(levels[1:])
+print("TLP %.4f, by the second reader %.4f" % (report["tlp"], tlp))
+assert -0.001 < report["tlp"] / tlp - 1 < float(sys.argv[1]) and tlp > 1
+P
+}
 if [ "$sources" != sweeps ]; then
+  record -q -o threads --run-states switches "$program" 200
+  same_tlp threads 0.001
   mkdir project
   for i in 1 2 3 4; do printf '#include <map>\n#include <string>\nstd::map<std::string, int> m%d;\nint f%d() { return m%d["x"]; }\n' $i $i $i >project/$i.cc; done
   printf 'all: 1.o 2.o 3.o 4.o\n%%.o: %%.cc\n\tg++ -O1 -c -o $@ $<\n' >project/Makefile
   record -q -o make --run-states switches make -j2 -C project
   expect_eq "exit code of make" $code 0
-  python3 "$root/test/e2e/run_states.py" make >states.json || fail "the observer file of make"
-  "$VARVE" report concurrency --format json make >concurrency.json || fail "report concurrency"
-  python3 - <<'P' || fail "TLP of make"
-import json
-levels, report = json.load(open("states.json"))["levels"], json.load(open("concurrency.json"))
-tlp = sum(i * t for i, t in enumerate(levels)) / sum(levels[1:])
-print("TLP %.4f, by the second reader %.4f" % (report["tlp"], tlp))
-assert abs(report["tlp"] - tlp) < 0.001 and tlp > 1
-P
+  same_tlp make 0.02
 fi
 
 nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"

@@ -185,9 +185,7 @@ void TableWidget::draw(Pane pane) {
   if (lines_ > 0 && cursor_ >= top_ + lines_) top_ = cursor_ - lines_ + 1;
   // After a resize or with fewer rows no line stays empty while rows are above.
   if (top_ + lines_ > rows_.size()) top_ = rows_.size() > lines_ ? rows_.size() - lines_ : 0;
-  size_t most = 0;
-  for (size_t i = 0; i < lines_ && top_ + i < rows_.size(); ++i) most = std::max(most, hidden(top_ + i));
-  scroll_ = std::min(scroll_, most);
+  if (scroll_ > 0) scroll_ = std::min(scroll_, most_hidden());
   for (size_t i = 0; i < lines_ && top_ + i < rows_.size(); ++i) draw_row(pane, 1 + i, top_ + i);
   if (rows_.empty())
     pane.put_name(1, 0, table_->rows.empty() ? table_->empty : "No row matches.", pane.columns(), kDim);
@@ -246,6 +244,13 @@ size_t TableWidget::hidden(size_t index) const {
   return width - std::min(width, place.width);
 }
 
+/// Of the rows that are shown.
+size_t TableWidget::most_hidden() const {
+  size_t most = 0;
+  for (size_t i = 0; i < lines_ && top_ + i < rows_.size(); ++i) most = std::max(most, hidden(top_ + i));
+  return most;
+}
+
 void TableWidget::draw_name(Pane& pane, size_t line, const Place& place, size_t index, Style style) const {
   size_t at = place.at, room = place.width;
   const bool last = place.column == columns_.back();
@@ -257,7 +262,7 @@ void TableWidget::draw_name(Pane& pane, size_t line, const Place& place, size_t 
   const std::string text = text_of(rows_[index], place.column);
   if (last && match_.given() && match_.matches(name_of(rows_[index]))) style.underline = true;
   // Each name moves only until its end is seen.
-  const size_t cut = last ? std::min(scroll_, hidden(index)) : 0;
+  const size_t cut = last && scroll_ > 0 ? std::min(scroll_, hidden(index)) : 0;
   pane.put(line, at,
            cut > 0 ? std::string(kCut) + render::skip_columns(text, cut + kCut.size())
                    : render::elide_cell(*table_, place.column, text, room),

@@ -74,6 +74,7 @@ class TableWidget {
   size_t width_of(size_t column);
   std::vector<Place> places(size_t columns) const;
   size_t hidden(size_t index) const;
+  size_t most_hidden() const;
   void draw_heading(Pane& pane) const;
   void draw_row(Pane& pane, size_t line, size_t place) const;
   void draw_cursor(Pane& pane, size_t line) const;
