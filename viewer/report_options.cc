@@ -191,8 +191,7 @@ Options filter_options(view::Request& request) {
            set_pattern(request, filter.thread, "--thread")},
           {"Filters", "--process", "REGEX", "",
            "Only processes whose program has a match in its file name or in the name it was started by, or "
-           "the "
-           "one with this PID.",
+           "the one with this PID.",
            set_pattern(request, filter.process, "--process")},
           {"Filters", "--module", "REGEX", "",
            "Only time spent in program files and libraries whose name has a match.",

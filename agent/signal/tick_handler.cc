@@ -47,8 +47,9 @@ void stop_ticks(ThreadBlock& block) {
   block.timer = -1;
 }
 
-void take_sample(ThreadBlock& block, uint64_t time_ns, SampleFields fields, const ucontext_t& context) {
-  if (agent_state.file.error()) return lose(fields.weight_ns);
+/// False: another thread holds the file for longer than a tick may wait, and the time has no place yet.
+bool take_sample(ThreadBlock& block, uint64_t time_ns, SampleFields fields, const ucontext_t& context) {
+  if (agent_state.file.error()) return lose(fields.weight_ns), true;
   FrameList frames(block.writer.scratch(), agent_state.stack_depth, agent_state.own_code);
   UnwindResult stack = unwind(registers_of(context), block.stack, agent_state.rules, frames,
                               agent_state.walk_limit, agent_state.java.load(std::memory_order_acquire));
@@ -58,7 +59,9 @@ void take_sample(ThreadBlock& block, uint64_t time_ns, SampleFields fields, cons
   count(format::Counter::kRuleCacheMisses, stack.cache_misses);
   if (Segment segment; !block.writer.has_segment() && agent_state.segments.take(segment))
     block.writer.give_segment(segment);
-  if (!block.writer.write(agent_state.file, time_ns, fields, stack.depth)) lose(fields.weight_ns);
+  if (block.writer.write(agent_state.file, time_ns, fields, stack.depth)) return true;
+  if (agent_state.file.error()) return lose(fields.weight_ns), true;
+  return false;
 }
 
 void tick(ThreadBlock& block, const siginfo_t& info, const ucontext_t& context) {
@@ -66,13 +69,16 @@ void tick(ThreadBlock& block, const siginfo_t& info, const ucontext_t& context) 
   if (state == format::ControlState::kStopped) return stop_ticks(block);
   uint64_t begin = monotonic_ns();
   uint64_t cpu = thread_cpu_ns();
-  uint64_t weight = cpu > block.last_cpu_ns ? cpu - block.last_cpu_ns : 0;
+  const uint64_t before = block.last_cpu_ns;
+  uint64_t weight = cpu > before ? cpu - before : 0;
   format::ThreadRecord& record = *block.record;
   auto overrun = uint64_t(info.si_overrun > 0 ? info.si_overrun : 0);
   block.last_cpu_ns = record.last_cpu_ns = cpu;
   record.overruns += overrun;
   if (agent_state.takes_samples(state)) {
-    take_sample(block, begin, {.weight_ns = weight, .overrun = overrun}, context);
+    // What has no place is in the weight of the next sample.
+    if (!take_sample(block, begin, {.weight_ns = weight, .overrun = overrun}, context))
+      block.last_cpu_ns = record.last_cpu_ns = before;
     if (record.ticks % kNameEveryTicks == 0) raw_syscall(__NR_prctl, PR_GET_NAME, as_arg(record.name));
   } else {
     record.paused_ns += weight;

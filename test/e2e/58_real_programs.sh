@@ -24,6 +24,8 @@ real() {
   nothing_of_ours $name
 }
 real python /usr/bin/python3 -c 'import sys; print(sum(hash(int(l.split()[0]) ** 2) % 7 for l in sys.stdin for _ in range(3))); sys.exit(3)'
+report quality python
+expect_match out 'Functions of Python are not shown: the time in and below them stands below _PyEval_EvalFrameDefault'
 real xz xz -T2 -3 -c --block-size=1MiB
 real gzip gzip -9 -n -c
 real sqlite sqlite3 :memory: 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 700000) SELECT sum(i % 7), count(DISTINCT i % 1009) FROM n;'

@@ -55,6 +55,7 @@ expect_match out '^\[filtered out\],'
 report summary --thread worker
 expect_match out '^CPU time +[0-9.]+ s of [0-9.]+ s pass the filter: '
 expect_match out '^Samples +[0-9]+ of [0-9]+, in 1 of 2 threads and 1 of 1 process; in the whole run 0 lost$'
+expect_match out 'varve report hotspots --thread worker'
 report summary --format csv --thread worker
 expect_eq "CPU time of the run" "$(sed -n 's/^cpu_ns,//p' out)" "$cpu"
 expect_eq "CPU time that passes" "$(sed -n 's/^shown_ns,//p' out)" \

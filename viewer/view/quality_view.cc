@@ -114,7 +114,7 @@ std::string_view names_note(const symbol::ModuleQuality& names, const analyze::M
 /// The note as the table of modules has it: a library's names of what it exports are symbols, too.
 std::string note_words(const symbol::ModuleQuality& names, const std::set<ModuleId>& exporting) {
   const bool dynamic = names.note.starts_with(kNoSymbols) && exporting.contains(names.module);
-  return (dynamic ? "only dynamic symbols" + names.note.substr(kNoSymbols.size()) : names.note);
+  return dynamic ? "only dynamic symbols" + names.note.substr(kNoSymbols.size()) : names.note;
 }
 
 Table module_table(const Source& source, const analyze::Quality& quality, const Request& request,

@@ -55,7 +55,7 @@ struct Request {
   size_t slices = 100;           // of a timeline; see slices_for()
   std::string function_trouble;  // why `function` is no regular expression: "is not ..."; empty if it is one
   std::string profile_words;     // the profile as typed, quoted for a shell; goes into commands to type next
-  std::string cut_words;         // the options that cut the CPU time, as typed; for the same commands
+  std::string cut_words;         // options that every view has, filters and bands, as typed; likewise
   bool still_recording = false;  // its recorder lives
   AnnotateRequest annotate;
 
