@@ -66,7 +66,10 @@ struct Fixture {
     profile = profile_of(binary, vaddrs, scratch.path());
     profile.paths.push_back({PathId::none(), SiteId::none()});
     for (uint32_t i = 0; i < vaddrs.size(); ++i) profile.paths.push_back({{0}, {i}});
-    by_path = analyze::PathTimes(profile.paths.size());
+    analyze::PathSet with(profile.paths.size());
+    for (uint32_t i = 1; i < profile.paths.size(); ++i) with.insert(i);
+    with.close();
+    by_path = analyze::PathTimes(std::move(with));
     for (uint32_t i = 1; i < profile.paths.size(); ++i) {
       by_path.add(i, std::array<uint64_t, 2>{1'000'000 + 7 * i * i, 1});
     }

@@ -59,8 +59,9 @@ class Annotator {
     result_.function = function;
     for (auto* sum : {&result_.total, &result_.self, &result_.no_line, &result_.no_code}) sum->resize(width);
     result_.line_metrics = result_.instruction_metrics = MetricTable(0, width);
-    for (size_t i = 1; i < profile.paths.size(); ++i)
-      by_site_.add(profile.paths[i].site.index(), by_path.row(i));
+    by_path.for_each([&](uint32_t path, std::span<const uint64_t> numbers) {
+      if (path != 0) by_site_.add(profile.paths[path].site.index(), numbers);
+    });
     sites_ = sites_of(profile, symbols, by_path, inlines, function);
     const Function& wanted = symbols.functions[function.index()];
     for (const Function& each : code.names.functions)
@@ -276,8 +277,9 @@ class Annotator {
 std::vector<SiteId> sites_of(const load::Profile& profile, const symbol::SymbolTable& symbols,
                              const PathTimes& by_path, bool inlines, FunctionId function) {
   std::vector<bool> timed(profile.sites.size());
-  for (size_t i = 1; i < profile.paths.size(); ++i)
-    if (!by_path.zero(i)) timed[profile.paths[i].site.index()] = true;
+  by_path.for_each([&](uint32_t path, std::span<const uint64_t>) {
+    if (path != 0) timed[profile.paths[path].site.index()] = true;
+  });
   std::vector<SiteId> with_time, all;
   for (uint32_t i = 0; i < profile.sites.size(); ++i) {
     if (!in_chain(counted_frames(symbols, {i}, inlines), function)) continue;

@@ -1,103 +1,61 @@
 // SPDX-License-Identifier: MIT
-// Attribution by one walk over the paths in the order of their numbers, with the keys of the present path on
-// a stack and the sum of all time met so far. A key's total loses that sum where the walk enters the key
-// while it is not on the stack, and gains it where the walk leaves it for good; so recursion counts once and
-// no stack is ever written down. A path that is not below the last one costs a climb to their common
-// ancestor: in the order in which samples came that is what the two samples do not share, and memory is read
-// forwards, which makes this several times as fast as a depth-first walk by lists of children. Any range of
-// paths can be walked on its own, so several threads share the work; sums of integers do not care. Context:
-// viewer.
+// Attribution by one walk over the paths with time. A key is entered where the walk enters a path of it while
+// the key is not on the stack, and gets what was met since where the walk leaves that path; so recursion
+// counts once. Ranges of paths are walked by several threads; sums of integers do not care. Context: viewer.
 #include "viewer/analyze/attribute.h"
 
 #include <algorithm>
-#include <thread>
 
-#include "viewer/analyze/paths.h"
+#include "viewer/analyze/path_walk.h"
+#include "viewer/analyze/path_workers.h"
 
 namespace varve::analyze {
 namespace {
 
-/// A thread is worth starting for this many paths: some ten milliseconds of work.
-constexpr size_t kPathsPerThread = 500'000;
-constexpr size_t kMostThreads = 8;
-
-class Walk {
+class Totals {
  public:
-  Walk(const std::vector<load::Path>& paths, const PathTimes& by_path, const SiteKeys& keys)
-      : total_(keys.count + 1, by_path.width()),
-        paths_(paths),
-        by_path_(by_path),
-        keys_(keys),
-        sum_(by_path.width()),
-        on_stack_(keys.count),
-        open_(paths.size()) {
-    open_[0] = true;
-    stack_.push_back(0);
-  }
+  Totals(const std::vector<load::Path>& paths, const SiteKeys& keys, size_t width)
+      : table_(keys.count + 1, width), paths_(paths), keys_(keys), sums_(width), on_stack_(keys.count) {}
 
-  /// The time of paths [first, end).
-  void run(uint32_t first, uint32_t end) {
-    for (uint32_t i = first; i < end; ++i) {
-      const uint32_t parent = paths_[i].parent.value;
-      if (parent != stack_.back()) move_to(parent);
-      push(i);
-      const auto own = by_path_.row(i);
-      for (size_t k = 0; k < sum_.size(); ++k) sum_[k] += own[k];
+  void enter(uint32_t path) {
+    sums_.enter();
+    size_t entered = 0;
+    for (const uint32_t key : keys_.of(paths_[path].site)) {
+      if (on_stack_[key]) continue;
+      on_stack_[key] = true;
+      entered_.push_back(key);
+      ++entered;
     }
-    while (stack_.size() > 1) pop();
+    counts_.push_back(entered);
+  }
+  void at(uint32_t, std::span<const uint64_t> numbers) { sums_.add(numbers); }
+  void leave(uint32_t) {
+    const auto numbers = sums_.leave();
+    for (size_t i = counts_.back(); i > 0; --i) {
+      table_.add(entered_.back(), numbers);
+      on_stack_[entered_.back()] = false;
+      entered_.pop_back();
+    }
+    counts_.pop_back();
   }
 
-  MetricTable total() && { return std::move(total_); }
+  const MetricTable& table() const { return table_; }
 
  private:
-  void push(uint32_t path) {
-    for (const uint32_t key : keys_.of(paths_[path].site))
-      if (on_stack_[key]++ == 0) total_.subtract(key, sum_);
-    stack_.push_back(path);
-    open_[path] = true;
-  }
-
-  void pop() {
-    const uint32_t path = stack_.back();
-    for (const uint32_t key : keys_.of(paths_[path].site))
-      if (--on_stack_[key] == 0) total_.add(key, sum_);
-    stack_.pop_back();
-    open_[path] = false;
-  }
-
-  /// Makes `path` the top of the stack.
-  void move_to(uint32_t path) {
-    climb_.clear();
-    for (uint32_t up = path; !open_[up]; up = paths_[up].parent.value) climb_.push_back(up);
-    const uint32_t common = climb_.empty() ? path : paths_[climb_.back()].parent.value;
-    while (stack_.back() != common) pop();
-    for (; !climb_.empty(); climb_.pop_back()) push(climb_.back());
-  }
-
-  MetricTable total_;
+  MetricTable table_;
   const std::vector<load::Path>& paths_;
-  const PathTimes& by_path_;
   const SiteKeys& keys_;
-  std::vector<uint64_t> sum_;       // of the paths the walk has met
-  std::vector<uint32_t> on_stack_;  // how often each key is on the stack
-  std::vector<bool> open_;          // whether each path is on the stack
-  std::vector<uint32_t> stack_, climb_;
+  OpenSums sums_;
+  std::vector<uint8_t> on_stack_;  // by key
+  std::vector<uint32_t> entered_;  // keys by the paths on the stack that brought them
+  std::vector<size_t> counts_;     // how many of those, by path on the stack
 };
 
-MetricTable walk_range(const std::vector<load::Path>& paths, const PathTimes& by_path, const SiteKeys& keys,
-                       uint32_t first, uint32_t end) {
-  Walk walk(paths, by_path, keys);
-  walk.run(first, end);
-  return std::move(walk).total();
-}
-
-/// Most paths are on the way to a sample and have no time of their own.
 MetricTable self_times(const std::vector<load::Path>& paths, const PathTimes& by_path, const SiteKeys& keys) {
   MetricTable self(keys.count + 1, by_path.width());
-  self.add(keys.count, by_path.row(0));
-  for (size_t i = 1; i < paths.size(); ++i) {
-    if (!by_path.zero(i)) self.add(keys.of(paths[i].site).back(), by_path.row(i));
-  }
+  by_path.for_each([&](uint32_t path, std::span<const uint64_t> numbers) {
+    self.add(path == 0 ? keys.count : keys.of(paths[path].site).back(), numbers);
+  });
   return self;
 }
 
@@ -108,25 +66,12 @@ Flat attribute(const std::vector<load::Path>& paths, const PathTimes& by_path, c
   if (paths.empty()) return flat;
   flat.self = self_times(paths, by_path, keys);
   flat.total.add(keys.count, by_path.row(0));
-
-  const size_t wanted = std::clamp<size_t>(paths.size() / kPathsPerThread, 1, kMostThreads);
-  const size_t count = std::clamp<size_t>(std::thread::hardware_concurrency(), 1, wanted);
-  std::vector<MetricTable> parts(count);
-  std::vector<std::jthread> threads;
-  for (size_t t = 0; t < count; ++t) {
-    const auto first = uint32_t(1 + (paths.size() - 1) * t / count);
-    const auto end = uint32_t(1 + (paths.size() - 1) * (t + 1) / count);
-    const auto work = [&, t, first, end] { parts[t] = walk_range(paths, by_path, keys, first, end); };
-    if (t + 1 == count) {
-      work();
-    } else {
-      threads.emplace_back(work);
-    }
-  }
-  threads.clear();
-  for (const MetricTable& part : parts) {
-    for (size_t i = 0; i <= keys.count; ++i) flat.total.add(i, part, i);
-  }
+  std::vector<Totals> parts(workers_for(by_path), Totals(paths, keys, by_path.width()));
+  share_paths(by_path, parts.size(), [&](size_t part, size_t first, size_t end) {
+    walk_paths(paths, by_path, first, end, parts[part]);
+  });
+  for (const Totals& part : parts)
+    for (size_t i = 0; i <= keys.count; ++i) flat.total.add(i, part.table(), i);
   return flat;
 }
 

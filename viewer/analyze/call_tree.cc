@@ -5,7 +5,8 @@
 
 #include <optional>
 
-#include "viewer/analyze/paths.h"
+#include "viewer/analyze/open_paths.h"
+#include "viewer/analyze/path_children.h"
 #include "viewer/analyze/site_keys.h"
 #include "viewer/analyze/tree_grower.h"
 
@@ -14,16 +15,15 @@ namespace {
 
 class CallTreeBuilder {
  public:
-  CallTreeBuilder(const load::Profile& profile, const symbol::SymbolTable& symbols,
-                  const MetricTable& inclusive, const PathChildren& children, bool inlines,
-                  uint64_t threshold)
-      : profile_(profile),
-        symbols_(symbols),
-        inclusive_(inclusive),
-        inlines_(inlines),
+  CallTreeBuilder(const OpenPaths& open, const PathChildren& children, const symbol::SymbolTable& symbols,
+                  bool inlines, uint64_t threshold)
+      : paths_(open.paths),
+        inclusive_(open.inclusive),
         children_(children),
-        grower_(symbols.functions.size(), inclusive.width(), threshold),
-        own_(inclusive.width()) {}
+        symbols_(symbols),
+        inlines_(inlines),
+        grower_(symbols.functions.size(), inclusive_.width(), threshold),
+        own_(inclusive_.width()) {}
 
   /// Nothing if the tree would be larger than `most_nodes`.
   std::optional<FunctionTree> run(size_t most_nodes) {
@@ -45,7 +45,7 @@ class CallTreeBuilder {
 
  private:
   std::span<const symbol::Frame> frames(uint32_t path) const {
-    return counted_frames(symbols_, profile_.paths[path].site, inlines_);
+    return counted_frames(symbols_, paths_[path].site, inlines_);
   }
 
   void emit(uint32_t path, uint32_t level) {
@@ -78,11 +78,11 @@ class CallTreeBuilder {
     return false;
   }
 
-  const load::Profile& profile_;
-  const symbol::SymbolTable& symbols_;
+  const std::vector<load::Path>& paths_;
   const MetricTable& inclusive_;
-  bool inlines_;
   const PathChildren& children_;
+  const symbol::SymbolTable& symbols_;
+  const bool inlines_;
   TreeGrower grower_;
   std::vector<uint64_t> own_;
 };
@@ -93,12 +93,12 @@ FunctionTree call_tree(const load::Profile& profile, const symbol::SymbolTable& 
                        const PathTimes& by_path, bool inlines, uint64_t threshold, size_t most_nodes) {
   const size_t width = by_path.width();
   if (profile.paths.empty()) return {{TreeNode{}}, MetricTable(1, width), MetricTable(1, width), threshold};
-  const MetricTable inclusive = inclusive_times(profile.paths, by_path);
-  const PathChildren children(profile.paths);
+  const OpenPaths open = open_paths(profile, symbols, by_path, inlines, threshold);
+  const PathChildren children(open.paths);
   while (true) {
-    CallTreeBuilder builder(profile, symbols, inclusive, children, inlines, threshold);
+    CallTreeBuilder builder(open, children, symbols, inlines, threshold);
     if (auto tree = builder.run(most_nodes)) return std::move(*tree);
-    threshold = raised_threshold(threshold, inclusive.at(0, kCpu));
+    threshold = raised_threshold(threshold, open.inclusive.at(0, kCpu));
   }
 }
 

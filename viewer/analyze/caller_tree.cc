@@ -25,14 +25,13 @@ std::optional<FunctionTree> grow(const load::Profile& profile, const symbol::Sym
   };
 
   grower.begin(0);
-  for (uint32_t i = 0; i < profile.paths.size(); ++i) {
-    if (by_path.zero(i)) continue;
-    if (i == 0) {
-      grower.emit({0, 0, 0}, FunctionId::none(), false, by_path.row(0));
+  by_path.for_each([&](uint32_t path, std::span<const uint64_t> numbers) {
+    if (path == 0) {
+      grower.emit({0, 0, 0}, FunctionId::none(), false, numbers);
     } else {
-      emit({i, 0, i});
+      emit({path, 0, path});
     }
-  }
+  });
   grower.end();
 
   uint32_t node = 0;

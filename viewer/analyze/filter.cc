@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Filtering: thread, process, module and function are decided once a thread, site or path; then one pass adds
-// up the samples. Context: viewer.
+// Filtering: thread, process, module and function are decided once a thread, site or path; then one pass
+// tells which samples pass, and a second adds them up. Context: viewer.
 #include "viewer/analyze/filter.h"
 
 #include <re2/re2.h>
@@ -52,27 +52,67 @@ std::vector<bool> paths_with_function(const load::Profile& profile, const symbol
   return with;
 }
 
-/// A path passes if its leaf is in a matching module and a matching function is anywhere on it.
-std::vector<bool> paths_that_pass(const load::Profile& profile, const symbol::SymbolTable& symbols,
-                                  const Filter& filter) {
-  std::vector<bool> pass(profile.paths.size(), true);
+/// By path; empty where any will do.
+std::vector<bool> paths_with_functions(const load::Profile& profile, const symbol::SymbolTable& symbols,
+                                       const Filter& filter) {
+  std::vector<bool> pass;
   for (const Pattern& each : filter.function.parts()) {
-    const std::vector<bool> with = paths_with_function(profile, symbols, each);
-    for (size_t i = 0; i < pass.size(); ++i) pass[i] = pass[i] && with[i];
-  }
-  if (filter.module.given()) {
-    std::vector<bool> module_matches(profile.modules.size());
-    for (uint32_t i = 0; i < module_matches.size(); ++i) {
-      module_matches[i] = filter.module.matches(module_name(profile, {i}));
-    }
-    if (!pass.empty()) pass[0] = false;
-    for (size_t i = 1; i < pass.size(); ++i) {
-      const load::Site& site = profile.sites[profile.paths[i].site.index()];
-      pass[i] = pass[i] && !site.special() && module_matches[site.module.index()];
-    }
+    std::vector<bool> with = paths_with_function(profile, symbols, each);
+    for (size_t i = 0; i < pass.size(); ++i) with[i] = with[i] && pass[i];
+    pass = std::move(with);
   }
   return pass;
 }
+
+/// By site: whether the code that was executing is in a module that passes; empty where any will do.
+std::vector<bool> sites_that_pass(const load::Profile& profile, const Filter& filter) {
+  if (!filter.module.given()) return {};
+  std::vector<bool> module_matches(profile.modules.size());
+  for (uint32_t i = 0; i < module_matches.size(); ++i)
+    module_matches[i] = filter.module.matches(module_name(profile, {i}));
+  std::vector<bool> pass(profile.sites.size());
+  for (size_t i = 0; i < pass.size(); ++i)
+    pass[i] = !profile.sites[i].special() && module_matches[profile.sites[i].module.index()];
+  return pass;
+}
+
+/// Whether a sample passes a filter, from what was decided of threads, sites and paths.
+class Passing {
+ public:
+  Passing(const load::Profile& profile, const symbol::SymbolTable& symbols, const Filter& filter)
+      : profile_(profile),
+        filter_(filter),
+        given_(filter.given()),
+        threadless_(!filter.thread.given() && !filter.process.given()),
+        threads_(threads_that_pass(profile, filter)),
+        sites_(sites_that_pass(profile, filter)),
+        paths_(paths_with_functions(profile, symbols, filter)) {}
+
+  bool operator()(size_t sample) const {
+    if (!given_) return true;
+    const load::Samples& samples = profile_.samples;
+    const ThreadId thread = samples.thread[sample];
+    return (thread.valid() ? bool(threads_[thread.index()]) : threadless_) &&
+           (!filter_.timed() || in_time(samples.time_ns[sample])) && path_passes(samples.path[sample]);
+  }
+
+ private:
+  bool in_time(uint64_t time_ns) const {
+    const uint64_t start = profile_.session.start_time.count;
+    const uint64_t time = time_ns > start ? time_ns - start : 0;
+    return time >= filter_.from.count && time < filter_.to.count;
+  }
+  bool path_passes(PathId path) const {
+    if (!paths_.empty() && !paths_[path.index()]) return false;
+    if (sites_.empty()) return !filter_.module.given();
+    return path.index() != 0 && sites_[profile_.paths[path.index()].site.index()];
+  }
+
+  const load::Profile& profile_;
+  const Filter& filter_;
+  const bool given_, threadless_;
+  const std::vector<bool> threads_, sites_, paths_;
+};
 
 }  // namespace
 
@@ -146,35 +186,30 @@ Selection select(const load::Profile& profile, const symbol::SymbolTable& symbol
                  const Concurrency& concurrency, Metric metric) {
   const bool banded = concurrency.banded;
   const size_t width = banded ? kBandedMetricCount : kMetricCount;
-  Selection selection;
-  selection.by_path = PathTimes(profile.paths.size(), width, profile.samples.size());
-  selection.by_thread = MetricTable(profile.threads.size() + 1, width);
-  const bool any = !filter.given();
-  const std::vector<bool> thread_passes = threads_that_pass(profile, filter);
-  const std::vector<bool> path_passes = any ? std::vector<bool>() : paths_that_pass(profile, symbols, filter);
-  const bool threadless_passes = !filter.thread.given() && !filter.process.given();
-  const uint64_t start = profile.session.start_time.count;
-
   const load::Samples& samples = profile.samples;
+  const Passing passing(profile, symbols, filter);
+  std::vector<bool> pass(samples.size());
+  PathSet with(profile.paths.size());
+  for (size_t i = 0; i < samples.size(); ++i) {
+    pass[i] = passing(i) && concurrency.counts(i, metric);
+    if (pass[i]) with.insert(samples.path[i].index());
+  }
+  with.close();
+
+  Selection selection;
+  selection.by_path = PathTimes(std::move(with), width);
+  selection.by_thread = MetricTable(profile.threads.size() + 1, width);
   selection.kept.resize(width);
   selection.filtered_out.resize(width);
   for (size_t i = 0; i < samples.size(); ++i) {
     const ThreadId thread = samples.thread[i];
-    const PathId path = samples.path[i];
     uint64_t row[kBandedMetricCount] = {samples.weight_ns[i], samples.ticks[i]};
     const std::span<uint64_t> numbers(row, width);
     if (banded) concurrency.add_band(i, samples.weight_ns[i], numbers);
-    bool pass = any || (path_passes[path.index()] &&
-                        (thread.valid() ? bool(thread_passes[thread.index()]) : threadless_passes));
-    if (pass && filter.timed()) {
-      const uint64_t time = samples.time_ns[i] > start ? samples.time_ns[i] - start : 0;
-      pass = time >= filter.from.count && time < filter.to.count;
-    }
-    pass = pass && concurrency.counts(i, metric);
-    std::vector<uint64_t>& total = pass ? selection.kept : selection.filtered_out;
+    std::vector<uint64_t>& total = pass[i] ? selection.kept : selection.filtered_out;
     for (size_t k = 0; k < width; ++k) total[k] += numbers[k];
-    if (!pass) continue;
-    selection.by_path.add(path.index(), numbers);
+    if (!pass[i]) continue;
+    selection.by_path.add(samples.path[i].index(), numbers);
     selection.by_thread.add(thread.valid() ? thread.index() : profile.threads.size(), numbers);
   }
   return selection;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// One pass over the paths: what the walk down to a path knows is two bits, kept a path, and its last
-// function. Context: viewer.
+// One walk over the paths with time: what is known of a path is two bits and two functions, kept on a stack.
+// Context: viewer.
 #include "viewer/analyze/neighbours.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "viewer/analyze/function_place.h"
-#include "viewer/analyze/paths.h"
+#include "viewer/analyze/path_walk.h"
 #include "viewer/analyze/site_keys.h"
 
 namespace varve::analyze {
@@ -45,6 +46,8 @@ class Sums {
   MetricTable table_;
 };
 
+/// A visitor of a walk: what ends on the present path is what its functions are to the wanted ones, and what
+/// was met since it was entered is what its callers led to.
 class Butterfly {
  public:
   Butterfly(const load::Profile& profile, const symbol::SymbolTable& symbols, bool inlines,
@@ -57,82 +60,72 @@ class Butterfly {
         callees_(symbols.functions.size(), width),
         recursive_(symbols.functions.size(), width),
         wanted_(symbols.functions.size()),
-        inside_(profile.paths.size()),
-        repeated_(profile.paths.size()),
-        below_(profile.paths.size()) {
+        sums_(width) {
     for (const FunctionId function : result.functions) wanted_[function.index()] = true;
     for (auto* sum : {&result.total, &result.self, &result.repeated, &result.elsewhere}) sum->resize(width);
   }
 
-  /// What ends in each path, after mark().
-  void add_own(const PathTimes& by_path) {
-    for (uint32_t i = 0; i < profile_.paths.size(); ++i) {
-      const Numbers own = by_path.row(i);
-      if (!inside_[i]) {
-        add(result_.elsewhere, own);
-        continue;
-      }
-      if (below_[i].valid())
-        callees_.add(below_[i], own);
-      else
-        add(result_.self, own);
-      if (repeated_[i]) add(result_.repeated, own);
+  void enter(uint32_t path) {
+    Place place = stack_.back();
+    place.calls = calls_.size();
+    const auto frames = counted_frames(symbols_, profile_.paths[path].site, inlines_);
+    for (size_t j = frames.size(); j-- > 0;) enter_function(place, frames[j].function);
+    stack_.push_back(place);
+    sums_.enter();
+  }
+
+  void at(uint32_t, Numbers own) {
+    sums_.add(own);
+    const Place& place = stack_.back();
+    if (!place.inside) return add(result_.elsewhere, own);
+    if (place.below.valid())
+      callees_.add(place.below, own);
+    else
+      add(result_.self, own);
+    if (place.repeated) add(result_.repeated, own);
+  }
+
+  void leave(uint32_t) {
+    const Numbers since = sums_.leave();
+    for (; calls_.size() > stack_.back().calls; calls_.pop_back()) {
+      const Call& call = calls_.back();
+      (call.first ? callers_ : recursive_).add(call.caller, since);
+      if (call.first) add(result_.total, since);
     }
+    stack_.pop_back();
+  }
+
+  void finish() {
     result_.callees = callees_.sorted();
-  }
-
-  /// Which paths are inside; needs no numbers.
-  void mark() {
-    for (uint32_t i = 1; i < profile_.paths.size(); ++i) walk(i, [](FunctionId, FunctionId, bool) {});
-  }
-
-  void add_inclusive(const MetricTable& inclusive) {
-    for (uint32_t i = 1; i < profile_.paths.size(); ++i) {
-      const Numbers numbers = inclusive.row(i);
-      walk(i, [&](FunctionId caller, FunctionId function, bool inside) {
-        const bool one = wanted_[function.index()];
-        if (one && !inside) {
-          add(result_.total, numbers);
-          callers_.add(caller, numbers);
-        } else if (one && !wanted_[caller.index()]) {
-          recursive_.add(caller, numbers);
-        }
-      });
-    }
     result_.callers = callers_.sorted();
     result_.recursive_callers = recursive_.sorted();
   }
 
  private:
-  FunctionId last_function(uint32_t path) const {
-    return path == 0 ? FunctionId::none()
-                     : counted_frames(symbols_, profile_.paths[path].site, inlines_)[0].function;
-  }
+  /// A path on the stack, after its innermost frame.
+  struct Place {
+    bool inside = false;    // one of the functions is on it
+    bool repeated = false;  // more than one
+    FunctionId below;       // what the innermost of them called; none: it is the leaf
+    FunctionId last;        // of the innermost frame
+    size_t calls = 0;       // in calls_ before it was entered
+  };
+  /// That one of the functions was called, the first time on a stack or again.
+  struct Call {
+    FunctionId caller;
+    bool first;
+  };
 
-  /// Calls visit(caller, function, inside before it) for each frame of the path from the outermost, and notes
-  /// the state after the innermost.
-  template <typename Visit>
-  void walk(uint32_t path, const Visit& visit) {
-    const uint32_t parent = profile_.paths[path].parent.value;
-    bool inside = inside_[parent], repeated = repeated_[parent];
-    FunctionId below = below_[parent];
-    FunctionId caller = last_function(parent);
-    const auto frames = counted_frames(symbols_, profile_.paths[path].site, inlines_);
-    for (size_t j = frames.size(); j-- > 0;) {
-      const FunctionId function = frames[j].function;
-      visit(caller, function, inside);
-      if (wanted_[function.index()]) {
-        repeated = repeated || inside;
-        inside = true;
-        below = FunctionId::none();
-      } else if (inside && !below.valid()) {
-        below = function;
-      }
-      caller = function;
+  void enter_function(Place& place, FunctionId function) {
+    const FunctionId caller = std::exchange(place.last, function);
+    if (wanted_[function.index()]) {
+      if (!place.inside || !wanted_[caller.index()]) calls_.push_back({caller, !place.inside});
+      place.repeated = place.repeated || place.inside;
+      place.inside = true;
+      place.below = FunctionId::none();
+    } else if (place.inside && !place.below.valid()) {
+      place.below = function;
     }
-    inside_[path] = inside;
-    repeated_[path] = repeated;
-    below_[path] = below;
   }
 
   const load::Profile& profile_;
@@ -140,23 +133,29 @@ class Butterfly {
   bool inlines_;
   Neighbours& result_;
   Sums callers_, callees_, recursive_;
-  std::vector<bool> wanted_;       // by function
-  std::vector<bool> inside_;       // by path: one of the functions is on it
-  std::vector<bool> repeated_;     // by path: more than one
-  std::vector<FunctionId> below_;  // by path: what the innermost of them called; none: it is the leaf
+  std::vector<bool> wanted_;  // by function
+  OpenSums sums_;
+  std::vector<Place> stack_ = {{}};
+  std::vector<Call> calls_;
+};
+
+/// A visitor that notes which sites lead to numbers.
+struct UsedSites {
+  const std::vector<load::Path>& paths;
+  std::vector<bool> used;
+
+  void enter(uint32_t path) { used[paths[path].site.index()] = true; }
+  void at(uint32_t, Numbers) {}
+  void leave(uint32_t) {}
 };
 
 std::vector<bool> functions_with_time(const load::Profile& profile, const symbol::SymbolTable& symbols,
                                       const PathTimes& by_path, bool inlines) {
-  std::vector<bool> path_used(profile.paths.size()), site_used(profile.sites.size());
-  for (size_t i = profile.paths.size(); i-- > 1;) {
-    if (!path_used[i] && by_path.zero(i)) continue;
-    path_used[profile.paths[i].parent.index()] = true;
-    site_used[profile.paths[i].site.index()] = true;
-  }
+  UsedSites sites{profile.paths, std::vector<bool>(profile.sites.size())};
+  walk_paths(profile.paths, by_path, sites);
   std::vector<bool> used(symbols.functions.size());
-  for (uint32_t i = 0; i < site_used.size(); ++i) {
-    if (!site_used[i]) continue;
+  for (uint32_t i = 0; i < sites.used.size(); ++i) {
+    if (!sites.used[i]) continue;
     for (const symbol::Frame& frame : counted_frames(symbols, {i}, inlines))
       used[frame.function.index()] = true;
   }
@@ -214,9 +213,8 @@ Neighbours neighbours(const load::Profile& profile, const symbol::SymbolTable& s
   Neighbours result;
   result.functions = std::move(functions);
   Butterfly butterfly(profile, symbols, inlines, result, by_path.width());
-  butterfly.mark();
-  butterfly.add_own(by_path);
-  butterfly.add_inclusive(inclusive_times(profile.paths, by_path));
+  walk_paths(profile.paths, by_path, butterfly);
+  butterfly.finish();
   return result;
 }
 

@@ -1,44 +1,52 @@
 // SPDX-License-Identifier: MIT
 // PathTimes: numbers for those paths that have any of their own. Most paths are on the way to a sample and
-// have none, so this is a fraction of a row for each. Context: viewer.
+// have none, so there is a row for the others only. Context: viewer.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "viewer/analyze/metrics.h"
+#include "viewer/analyze/path_set.h"
 
 namespace varve::analyze {
 
 class PathTimes {
  public:
   PathTimes() = default;
-  /// `most`: so many rows will be added at the most. What is reserved and not used is no memory, and growing
-  /// by moving would cost more than all else.
-  explicit PathTimes(size_t paths, size_t width = kMetricCount, size_t most = 0)
-      : row_of_(paths), rows_(1, width) {
-    rows_.reserve(std::min(paths, most) + 1);
-  }
+  /// `with`: closed; only its members can get numbers.
+  explicit PathTimes(PathSet with, size_t width = kMetricCount)
+      : with_(std::move(with)), rows_(with_.size() + 1, width) {}
 
   size_t width() const { return rows_.width(); }
-  size_t paths() const { return row_of_.size(); }
+  const PathSet& with() const { return with_; }
   /// Zeros for a path without any.
-  std::span<const uint64_t> row(size_t path) const { return rows_.row(row_of_[path]); }
-  bool zero(size_t path) const { return row_of_[path] == 0 || rows_.zero(row_of_[path]); }
+  std::span<const uint64_t> row(size_t path) const {
+    return rows_.row(with_.contains(path) ? with_.rank(path) : with_.size());
+  }
 
-  void add(size_t path, std::span<const uint64_t> numbers) {
-    uint32_t& row = row_of_[path];
-    if (row == 0) row = uint32_t(rows_.append());
-    rows_.add(row, numbers);
+  void add(size_t path, std::span<const uint64_t> numbers) { rows_.add(with_.rank(path), numbers); }
+
+  /// Calls use(path, numbers) for each path with numbers, in their order.
+  template <typename Use>
+  void for_each(Use&& use) const {
+    for_each(0, with_.paths(), use);
+  }
+  /// Likewise in [first, end), bounds of parts of with().
+  template <typename Use>
+  void for_each(size_t first, size_t end, Use&& use) const {
+    with_.for_each(first, end, [&](uint32_t path, uint32_t row) {
+      if (!rows_.zero(row)) use(path, rows_.row(row));
+    });
   }
 
   std::vector<uint64_t> sum() const { return rows_.sum(); }
 
  private:
-  std::vector<uint32_t> row_of_;  // by path; 0: none
-  MetricTable rows_;              // row 0 stays zero
+  PathSet with_;
+  MetricTable rows_;  // a row each of `with_`, then one that stays zero
 };
 
 }  // namespace varve::analyze

@@ -4,8 +4,9 @@
 #include "viewer/analyze/quality.h"
 
 #include <algorithm>
-
 #include <map>
+
+#include "viewer/analyze/path_walk.h"
 #include "viewer/analyze/thread_states.h"
 
 namespace varve::analyze {
@@ -22,54 +23,53 @@ bool stands_for_middle(const load::Site& site) {
 
 bool stands_for_no_code(const load::Site& site) { return site.special() && !stands_for_missing_frames(site); }
 
-/// For every path the path one and two steps from the root: its outermost site, and the outermost that is
-/// code.
-struct Outermost {
-  std::vector<uint32_t> first, second;  // 0: there is none
+/// Of the walk's stack: the outermost site and the one below it, and whether frames in the middle are
+/// missing.
+class Outside {
+ public:
+  explicit Outside(const load::Profile& profile) : profile_(profile) {}
 
-  explicit Outermost(const std::vector<load::Path>& paths) : first(paths.size()), second(paths.size()) {
-    for (uint32_t i = 1; i < paths.size(); ++i) {
-      const uint32_t parent = paths[i].parent.value;
-      first[i] = parent == 0 ? i : first[parent];
-      second[i] = parent == 0 ? 0 : second[parent] != 0 ? second[parent] : i;
-    }
+  void enter(uint32_t path) {
+    sites_.push_back(&profile_.sites[profile_.paths[path].site.index()]);
+    middles_ += stands_for_middle(*sites_.back());
   }
+  void leave(uint32_t) {
+    middles_ -= stands_for_middle(*sites_.back());
+    sites_.pop_back();
+  }
+  /// Null: the stack has none.
+  const load::Site* outermost() const { return sites_.empty() ? nullptr : sites_[0]; }
+  const load::Site* second() const { return sites_.size() < 2 ? nullptr : sites_[1]; }
+  bool deep() const { return middles_ != 0; }
+
+ private:
+  const load::Profile& profile_;
+  std::vector<const load::Site*> sites_;
+  size_t middles_ = 0;
 };
 
-/// By path: whether the middle of a deep stack was left out of it.
-std::vector<bool> deep_paths(const load::Profile& profile) {
-  std::vector<bool> deep(profile.paths.size());
-  for (uint32_t i = 1; i < deep.size(); ++i) {
-    const load::Path& path = profile.paths[i];
-    deep[i] = deep[path.parent.value] || stands_for_middle(profile.sites[path.site.index()]);
-  }
-  return deep;
-}
-
 void count_stacks(const load::Profile& profile, const Selection& selection, Quality& quality) {
-  const std::vector<bool> deep = deep_paths(profile);
-  const Outermost outermost(profile.paths);
   std::map<std::pair<uint32_t, uint32_t>, std::vector<uint64_t>> stopped;
-  for (uint32_t i = 0; i < profile.paths.size(); ++i) {
-    if (selection.by_path.zero(i)) continue;
-    const auto row = selection.by_path.row(i);
+  Outside outside(profile);
+  PathWalk<Outside> walk(profile.paths, outside);
+  selection.by_path.for_each([&](uint32_t path, std::span<const uint64_t> row) {
+    walk.go_to(path);
+    const load::Site *outermost = outside.outermost(), *known = outside.second();
     quality.samples += row[kSamples];
-    if (deep[i]) quality.deep_samples += row[kSamples];
-    const auto site_of = [&](uint32_t path) { return profile.sites[profile.paths[path].site.index()]; };
-    if (i != 0 && stands_for_no_code(site_of(outermost.first[i]))) continue;
-    if (i != 0 && !stands_for_missing_frames(site_of(outermost.first[i]))) {
+    if (outside.deep()) quality.deep_samples += row[kSamples];
+    if (outermost != nullptr && stands_for_no_code(*outermost)) return;
+    if (outermost != nullptr && !stands_for_missing_frames(*outermost)) {
       quality.whole_samples += row[kSamples];
-      if (deep[i]) quality.whole_deep_samples += row[kSamples];
-      continue;
+      if (outside.deep()) quality.whole_deep_samples += row[kSamples];
+      return;
     }
     // A stack without any frame says nothing either: it counts as one that stopped at once.
-    const auto reason = i == 0 ? load::SpecialSite::kNoUnwindInfo : site_of(outermost.first[i]).kind();
-    const uint32_t known = outermost.second[i];
-    const ModuleId module = known == 0 ? ModuleId::none() : site_of(known).module;
+    const auto reason = outermost == nullptr ? load::SpecialSite::kNoUnwindInfo : outermost->kind();
+    const ModuleId module = known == nullptr ? ModuleId::none() : known->module;
     std::vector<uint64_t>& sum = stopped[{uint32_t(reason), module.value}];
     sum.resize(row.size());
     for (size_t k = 0; k < row.size(); ++k) sum[k] += row[k];
-  }
+  });
   for (auto& [key, metrics] : stopped) {
     quality.stopped.push_back({load::SpecialSite(key.first), ModuleId{key.second}, std::move(metrics)});
   }
@@ -82,16 +82,15 @@ void count_modules(const load::Profile& profile, const symbol::SymbolTable& symb
   std::vector<ModuleTime> all(profile.modules.size());
   for (uint32_t i = 0; i < all.size(); ++i)
     all[i] = {{i}, std::vector<uint64_t>(selection.by_path.width()), 0};
-  for (size_t i = 1; i < profile.paths.size(); ++i) {
-    const SiteId site = profile.paths[i].site;
-    const ModuleId module = profile.sites[site.index()].module;
-    if (!module.valid() || selection.by_path.zero(i)) continue;
+  selection.by_path.for_each([&](uint32_t path, std::span<const uint64_t> row) {
+    const SiteId site = profile.paths[path].site;
+    const ModuleId module = path == 0 ? ModuleId::none() : profile.sites[site.index()].module;
+    if (!module.valid()) return;
     ModuleTime& mine = all[module.index()];
-    const auto row = selection.by_path.row(i);
     for (size_t k = 0; k < row.size(); ++k) mine.self[k] += row[k];
     const symbol::Function& function = symbols.functions[symbols.frames(site).front().function.index()];
     if (function.source == symbol::NameSource::kAddress) mine.unnamed_ns += row[kCpu];
-  }
+  });
   std::erase_if(all, [](const ModuleTime& each) { return each.self[kCpu] == 0 && each.self[kSamples] == 0; });
   std::stable_sort(all.begin(), all.end(),
                    [](const ModuleTime& a, const ModuleTime& b) { return a.self[kCpu] > b.self[kCpu]; });

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: MIT
-// What the analyses need of the tree of call paths beside its rows.
+// PathChildren: downwards in a tree of call paths, which knows only parents.
 // Context: viewer.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "viewer/analyze/metrics.h"
-#include "viewer/analyze/path_times.h"
 #include "viewer/load/profile.h"
 
 namespace varve::analyze {
-
-/// A row a path: the time of its subtree.
-MetricTable inclusive_times(const std::vector<load::Path>& paths, const PathTimes& by_path);
 
 /// Children of every path as linked lists in two arrays, 8 bytes a path.
 class PathChildren {
