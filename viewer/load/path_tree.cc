@@ -40,10 +40,14 @@ bool PathTree::adopt(std::span<const ProcessId> owners, std::span<const Site> si
   }
   for (const ProcessId owner : owners) anonymous_module(owner.value);
   profile_.paths = std::move(paths);
-  // A node was made where the cache did not have it, and then took that place.
-  for (uint32_t i = 1; i < profile_.paths.size(); ++i) {
+  // A node was made where the cache did not have it, and then took that place: the last one has it.
+  size_t empty = recent_.size();
+  for (size_t i = profile_.paths.size(); i-- > 1 && empty > 0;) {
     const Path& path = profile_.paths[i];
-    recent(path.parent, path.site) = {path.parent, path.site, {i}};
+    Recent& place = recent(path.parent, path.site);
+    if (place.path.valid()) continue;
+    place = {path.parent, path.site, {uint32_t(i)}};
+    --empty;
   }
   return true;
 }
