@@ -167,10 +167,10 @@ int save_screen(const tui::Canvas& canvas, const ViewCommand& command) {
 }
 
 /// The screen after the script; nothing if it needs the samples and there are none.
-std::optional<tui::Canvas> screen_of(const ViewCommand& command, const Words& words,
-                                     const OpenProfile& open) {
+std::optional<tui::Canvas> screen_of(const ViewCommand& command, const Words& words, const OpenProfile& open,
+                                     const view::StoredViews* views) {
   tui::Workspace workspace(open.profile, open.names.table, command.session.options.request,
-                           read_narrow_options, open.views ? &*open.views : nullptr);
+                           read_narrow_options, views);
   workspace.look = {.color = command.session.color == ColorChoice::kAlways,
                     .utf8 = output_charset() == render::Charset::kUtf8};
   tui::App app(workspace, app_options(command.session, open));
@@ -182,12 +182,13 @@ std::optional<tui::Canvas> screen_of(const ViewCommand& command, const Words& wo
 
 int run_scripted(ViewCommand& command, const Words& words) {
   view::Request& request = command.session.options.request;
-  if (const auto quick = load_views(words.profile, command.session.options.symbols);
-      quick && fit_request(*quick, words.profile, request))
-    if (const auto canvas = screen_of(command, words, *quick)) return save_screen(*canvas, command);
+  const auto quick = load_views(words.profile, command.session.options.symbols);
+  if (quick && fit_request(*quick, words.profile, request))
+    if (const auto canvas = screen_of(command, words, *quick, &*quick->views))
+      return save_screen(*canvas, command);
   const auto open = open_profile(words.profile, command.session.options);
   if (!open) return fail(open.error());
-  return save_screen(*screen_of(command, words, *open), command);
+  return save_screen(*screen_of(command, words, *open, quick ? views_for(*quick, *open) : nullptr), command);
 }
 
 int run_view(std::span<const std::string> arguments) {

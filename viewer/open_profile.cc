@@ -82,6 +82,11 @@ std::optional<OpenProfile> load_views(const std::string& word, const symbol::Res
   return std::move(*open);
 }
 
+const view::StoredViews* views_for(const OpenProfile& with_views, const OpenProfile& with_samples) {
+  const bool same = with_views.profile.sample_inputs == with_samples.profile.sample_inputs;
+  return same && with_views.views && !with_samples.names.looked_up ? &*with_views.views : nullptr;
+}
+
 tl::expected<void, std::string> fit_request(const OpenProfile& open, const std::string& word,
                                             view::Request& request) {
   if (!word.empty()) request.profile_words = record::shell_quoted(word);

@@ -35,6 +35,9 @@ tl::expected<OpenProfile, std::string> load_profile(const std::string& word,
 /// The profile without samples, and the views that were made of it in advance. Nothing where there are none,
 /// or where other names are asked for than those of its recording.
 std::optional<OpenProfile> load_views(const std::string& word, const symbol::ResolveOptions& names = {});
+/// Those views as far as they hold for the profile with its samples and names, too: null where there are
+/// none, it has changed since, or names are known that they do not have.
+const view::StoredViews* views_for(const OpenProfile& with_views, const OpenProfile& with_samples);
 /// Fills in what of the request depends on the profile: its marks, how it is called, and whether it is still
 /// written. The error is a sentence.
 tl::expected<void, std::string> fit_request(const OpenProfile& open, const std::string& word,

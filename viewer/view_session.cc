@@ -78,7 +78,10 @@ class Behind {
   const OpenProfile& opened() const { return *opened_.back(); }
   const load::Profile& profile() const { return opened().profile; }
   const symbol::SymbolTable& names() const { return better_ ? better_->table : opened().names.table; }
-  const view::StoredViews* views() const { return opened().views ? &*opened().views : nullptr; }
+  const view::StoredViews* views() const {
+    if (profile().without_samples) return opened().views ? &*opened().views : nullptr;
+    return views_for(*opened_.front(), opened());
+  }
 
   bool pending(tui::Workspace& workspace) const {
     return loading_ || naming_ || coding_ || !workspace.later_code()->wanted().empty() ||
@@ -91,7 +94,7 @@ class Behind {
       auto open = std::exchange(loading_, std::nullopt)->take();
       if (!open) return failure_ = open.error();
       take(std::move(*open));
-      workspace.use(profile(), names());
+      workspace.use(profile(), names(), views());
     }
     if (naming_ && naming_->ready()) {
       better_ = std::exchange(naming_, std::nullopt)->take();
@@ -116,7 +119,7 @@ class Behind {
   void take(Opened open) {
     opened_.push_back(std::move(open));
     const symbol::ResolveOptions& options = session_.options.symbols;
-    if (!views() && (opened().names.looked_up || options.debuginfod))
+    if (!profile().without_samples && (opened().names.looked_up || options.debuginfod))
       naming_ = begin_naming(opened_.back(), options);
   }
 

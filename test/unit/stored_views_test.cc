@@ -124,6 +124,23 @@ Test(stored_views, what_they_cannot_show_is_asked_for_and_comes) {
     cr_expect(screen(stored, name) == screen(made, name), "%s", name);
 }
 
+Test(stored_views, hold_for_the_samples_that_came) {
+  OnDisk disk;
+  const auto quick = load_views(disk.scratch.path());
+  cr_expect(views_for(*quick, disk.full) == &*quick->views);
+  tui::Workspace stored = workspace_of(*quick), made = workspace_of(disk.full);
+  stored.use(disk.full.profile, disk.full.names.table, views_for(*quick, disk.full));
+  for (const char* keys : {"", ":--thread 100<Enter>", ":--thread 100<Enter>u"})
+    for (const char* name : {"summary", "hotspots", "top-down"})
+      cr_expect(screen(stored, name, keys) == screen(made, name, keys), "%s %s", name, keys);
+  OpenProfile other = std::move(disk.full);
+  other.names.looked_up = true;
+  cr_expect_null(views_for(*quick, other), "better names");
+  other.names.looked_up = false;
+  other.profile.sample_inputs ^= 1;
+  cr_expect_null(views_for(*quick, other), "other samples");
+}
+
 Test(stored_views, of_other_files_or_damaged_are_as_if_not_there) {
   OnDisk disk;
   const std::string path = disk.scratch.path("views");

@@ -84,11 +84,12 @@ tl::expected<void, std::string> Workspace::narrow_all(const std::vector<std::vec
   return {};
 }
 
-void Workspace::use(const load::Profile& profile, const symbol::SymbolTable& symbols) {
+void Workspace::use(const load::Profile& profile, const symbol::SymbolTable& symbols,
+                    const view::StoredViews* stored) {
   if (later_code_ && &profile != profile_) later_code_->forget();
   profile_ = &profile;
   symbols_ = &symbols;
-  stored_ = nullptr;
+  stored_ = stored;
   wants_samples_ = false;
   ++revision_;
 }

@@ -26,7 +26,7 @@ using OptionReader = std::function<tl::expected<void, std::string>(const std::ve
 
 class Workspace {
  public:
-  /// `stored`: views made in advance, for a profile that was loaded without samples; may be null.
+  /// `stored`: views of the profile that were made in advance; may be null.
   Workspace(const load::Profile& profile, const symbol::SymbolTable& symbols, view::Request request,
             OptionReader reader, const view::StoredViews* stored = nullptr);
 
@@ -38,9 +38,11 @@ class Workspace {
   /// nothing has changed then.
   tl::expected<void, std::string> narrow(const std::vector<std::string>& words,
                                          const std::string& crumb = "");
-  /// The same profile with its samples, or with better names, from now on; screens make their views again.
-  /// Views that are there still point into those before, which outlive the workspace too.
-  void use(const load::Profile& profile, const symbol::SymbolTable& symbols);
+  /// The same profile with its samples, or with better names, from now on; screens make their views again,
+  /// but for those in `stored`. Views that are there still point into those before, which outlive the
+  /// workspace too.
+  void use(const load::Profile& profile, const symbol::SymbolTable& symbols,
+           const view::StoredViews* stored = nullptr);
   /// Whether a view was wanted that only samples can give, and there are none yet.
   bool wants_samples() const { return wants_samples_; }
   /// Whether the last view could not be made only because something of it is still to come.
