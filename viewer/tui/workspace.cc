@@ -156,8 +156,11 @@ view::Made Workspace::make(std::string_view kind, const std::function<void(view:
 
 view::Made Workspace::make_now(std::string_view kind, const view::Request& wanted) {
   if (profile_->without_samples) return without_samples();
-  if (prepared_for_ != revision_) prepared_ = view::prepare(source(), request());
-  prepared_for_ = revision_;
+  if (prepared_for_ != revision_) {
+    prepared_.reset();  // of ten million samples there is no room for both
+    prepared_ = view::prepare(source(), request());
+    prepared_for_ = revision_;
+  }
   return view::make(kind_named(kind), source(), wanted, *prepared_);
 }
 
