@@ -12,6 +12,7 @@
 #include "agent/java_layout.h"
 #include "agent/real.h"
 #include "agent/signal/agent_state.h"
+#include "agent/signal/clock.h"
 #include "agent/signal/frame_source.h"
 #include "agent/signal_block.h"
 #include "agent/thread_registry.h"
@@ -49,6 +50,7 @@ ThreadBlock* prepare_block(void* start_routine, void* argument, bool blocks_sigp
   block->start_routine = start_routine;
   block->start_argument = argument;
   if (current_block) block->creator = current_block->record->index;
+  block->created_ns = monotonic_ns();
   block->program_blocks_sigprof = blocks_sigprof || (current_block && current_block->program_blocks_sigprof);
   return block;
 }

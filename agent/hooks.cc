@@ -3,6 +3,8 @@
 // Context: agent start.
 #include "agent/hooks.h"
 
+#include "agent/wait_trace.h"
+
 namespace varve::agent {
 
 void resolve_hooks() {
@@ -11,11 +13,16 @@ void resolve_hooks() {
   resolve_loader_hooks();
   resolve_signal_hooks();
   resolve_wait_hooks();
+  resolve_mutex_hooks();
+  resolve_condition_hooks();
+  resolve_sync_hooks();
+  resolve_sleep_hooks();
 }
 
 void start_hooks() {
   start_thread_hooks();
   start_process_hooks();
+  start_wait_trace();
 }
 
 }  // namespace varve::agent

@@ -18,6 +18,10 @@ void resolve_process_hooks();
 void resolve_loader_hooks();
 void resolve_signal_hooks();
 void resolve_wait_hooks();
+void resolve_mutex_hooks();
+void resolve_condition_hooks();
+void resolve_sync_hooks();
+void resolve_sleep_hooks();
 void start_thread_hooks();
 void start_process_hooks();
 

@@ -164,6 +164,7 @@ bool begin_settings() {
   agent_state.stack_depth = control.stack_depth;
   agent_state.walk_limit = walk_limit(control.interval_ns);
   agent_state.follow = control.flags & format::kControlFollow;
+  agent_state.wait_min_ns = control.flags & format::kControlWaits ? control.wait_min_ns : 0;
   return control.interval_ns > 0 && control.stack_depth >= format::kMinStackDepth &&
          control.stack_depth <= format::kMaxStackDepth &&
          agent_state.state() != format::ControlState::kStopped;

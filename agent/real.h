@@ -23,10 +23,17 @@ class Real {
   }
   template <typename... Arguments>
   auto operator()(Arguments... arguments) {
-    return get()(arguments...);
+    if (Function* function = function_.load(std::memory_order_acquire)) [[likely]]
+      return function(arguments...);
+    return resolve_and_call(arguments...);
   }
 
  private:
+  /// A function of its own, so that a hook whose function is known is a jump without a frame.
+  template <typename... Arguments>
+  [[gnu::noinline]] auto resolve_and_call(Arguments... arguments) {
+    return resolve()(arguments...);
+  }
   Function* resolve() {
     auto* found = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name_));
     function_.store(found, std::memory_order_release);

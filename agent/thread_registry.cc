@@ -17,6 +17,7 @@
 #include "agent/stack_limits.h"
 #include "agent/text.h"
 #include "agent/thread_timer.h"
+#include "agent/wait_trace.h"
 
 namespace varve::agent {
 namespace {
@@ -200,6 +201,10 @@ void begin_thread(ThreadBlock& block, const ThreadStart& start) {
   format::ThreadRecord& record = *block.record;
   if (start.is_main) record.header.flags |= format::kThreadMain;
   record.creator = block.creator;
+  if (block.created_ns != 0) {
+    const uint64_t ago = now - block.created_ns;
+    record.created_ago_ns = ago < UINT32_MAX ? uint32_t(ago) : UINT32_MAX;
+  }
   record.start_routine = uint64_t(block.start_routine);
   record.start_cpu_ns = record.last_cpu_ns = block.last_cpu_ns = start.start_cpu_ns;
   raw_syscall(__NR_prctl, PR_GET_NAME, as_arg(record.name));
@@ -217,6 +222,7 @@ void begin_thread(ThreadBlock& block, const ThreadStart& start) {
 
 void end_thread(ThreadBlock& block) {
   disarm_timer(block);
+  end_waits(block);
   write_own_end(*block.record);
   block.live = false;
   current_block = nullptr;
@@ -268,6 +274,10 @@ ThreadBlock* keep_only_this_thread() {
     mine->timer = -1;
     mine->live = false;
     mine->creator = format::kNoThread;
+    mine->created_ns = 0;
+    mine->short_waits = {};
+    mine->open_wait = {};
+    mine->open_scope = nullptr;
   }
   return mine;
 }

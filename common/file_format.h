@@ -18,7 +18,8 @@ constexpr uint32_t round_up(uint32_t bytes, uint32_t unit) { return (bytes + uni
 /// A byte above 0x7f, CR LF, ^Z and LF: any transfer that mangles text is seen at once.
 inline constexpr uint8_t kMagic[8] = {0x8b, 'V', 'R', 'V', '\r', '\n', 0x1a, '\n'};
 inline constexpr uint16_t kMajor = 1;
-inline constexpr uint16_t kMinor = 1;  // 1: ProcessRecord::children_cpu_ns and end_gap_ns
+/// 1: ProcessRecord::children_cpu_ns and end_gap_ns. 2: waits, among the samples.
+inline constexpr uint16_t kMinor = 2;
 inline constexpr uint16_t kByteOrder = 0x0102;
 inline constexpr uint32_t kPageSize = 4096;
 /// Chunks begin at multiples of this and have a multiple of it as capacity: a chunk header never crosses a
@@ -87,7 +88,7 @@ enum class ChunkType : uint32_t {
   kProcess = fourcc("PROC"),    // agent: kProcess, kCounters, kText records
   kModules = fourcc("MODS"),    // agent: kModuleLoad, kModuleUnload records
   kThreads = fourcc("THRD"),    // agent: kThread records of exactly sizeof(ThreadRecord)
-  kSamples = fourcc("SAMP"),    // agent: kThreadSwitch, kSample records
+  kSamples = fourcc("SAMP"),    // agent: kThreadSwitch, kSample, kWaitEvent, kRelease records
   kMarks = fourcc("MARK"),      // agent: kMark, kProcessExit records
   kRunStates = fourcc("RUNS"),  // observer: kTrack, kTrackEnd, kSwitches, kSweep, kWait, kSwitchesLost
   kStrings = fourcc("STRG"),    // symbols: array chunk, see symbol_format.h
@@ -131,6 +132,8 @@ enum class RecordKind : uint8_t {
   kWait = 14,          // WaitRecord
   kSwitchesLost = 15,  // SwitchesLostRecord
   kMark = 16,          // MarkRecord, name NUL
+  kWaitEvent = 17,     // varints, see wait_format.h
+  kRelease = 18,       // likewise
 };
 
 /// `size` covers this header and the body, so a reader skips kinds it does not know.
@@ -152,16 +155,18 @@ enum class ControlState : uint32_t {
 };
 
 inline constexpr uint32_t kControlFollow = 1;  // follow fork and exec
+inline constexpr uint32_t kControlWaits = 2;   // record waits
 
 /// Written by the recorder, mapped shared by every agent of the run. It is the agent's only configuration.
 /// varve pause and resume change the state with an atomic exchange, and note the change behind the block.
 struct ControlBlock {
   uint32_t state;  // ControlState; the one word the handler loads at each tick
-  uint32_t flags;  // kControlFollow
+  uint32_t flags;  // kControlFollow, kControlWaits
   uint64_t interval_ns;
   uint32_t stack_depth;  // frames
   uint32_t changes;      // of the state so far, the first one too; those beyond kMostChanges are not noted
-  uint32_t reserved[10];
+  uint64_t wait_min_ns;  // waits as long as this have a stack
+  uint32_t reserved[8];
 };
 static_assert(sizeof(ControlBlock) == 64);
 /// The control chunk is the first of the session file: header page, chunk header, this block.
@@ -230,6 +235,7 @@ enum class Counter : uint32_t {
   kLastErrno,     // errno of the last failure above (a value, not a count)
   kChildrenLost,  // reaped children with no room to note what they used
   kMarksLost,     // marks, pauses and resumptions of the program with no room
+  kWaitsLost,     // waits with no room to write them, or within a signal handler that interrupted this
   kCount
 };
 inline constexpr uint32_t kCounterSlots = 31;
@@ -288,8 +294,8 @@ struct ThreadRecord {
   uint64_t last_cpu_ns;    // the thread's CPU clock at its last tick
   uint64_t paused_ns;      // CPU time between ticks that came while paused: in no sample
   uint32_t timer_errno;
-  uint32_t reserved;
-  char name[16];  // as of prctl(PR_GET_NAME) at its end, else at its last sample
+  uint32_t created_ago_ns;  // from the call that created it to start_time_ns; at most UINT32_MAX
+  char name[16];            // as of prctl(PR_GET_NAME) at its end, else at its last sample
 };
 static_assert(sizeof(ThreadRecord) == 120);
 
@@ -326,6 +332,7 @@ enum class StackEnd : uint8_t {
   kBadReturn = 6,     // a return address that is no code
   kUnsupported = 7,   // a register or expression that the unwinder does not follow
   kNoRoom = 8,        // the stack does not fit into a segment
+  kNotTaken = 9,      // of a wait that was not worth one
   kCount
 };
 
@@ -357,9 +364,9 @@ inline constexpr uint32_t kMinStackDepth = 3;
 inline constexpr uint32_t kMaxStackDepth = 4096;
 inline constexpr uint32_t kMostForeseen = 16;  // frames that one token may stand for
 inline constexpr uint32_t kSampleChunkBytes = 64 * 1024;
-/// Ten bytes is the longest varint of 64 bits; the fixed part is five varints, a frame at most a token and
+/// Ten bytes is the longest varint of 64 bits; the fixed part is eight varints, a frame at most a token and
 /// one.
-inline constexpr uint32_t kMaxSampleBytes = sizeof(RecordHeader) + 5 * 10 + kMaxStackDepth * 11;
+inline constexpr uint32_t kMaxSampleBytes = sizeof(RecordHeader) + 8 * 10 + kMaxStackDepth * 11;
 static_assert(kMaxSampleBytes < kSampleChunkBytes - sizeof(ChunkHeader));
 static_assert(kMaxSampleBytes <= UINT16_MAX);
 

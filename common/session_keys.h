@@ -27,6 +27,7 @@ inline constexpr char kElapsedNs[] = "elapsed_ns";    // from exec to the end of
 inline constexpr char kExitStatus[] = "exit_status";  // of the command, as of wait4
 inline constexpr char kFinished[] = "finished";       // "1" once the recorder saw the end of the run
 inline constexpr char kFollow[] = "follow";           // "0" with --no-follow
+inline constexpr char kWaitMinNs[] = "wait_min_ns";   // waits from this on have a stack; "0" with --waits off
 inline constexpr char kDelayNs[] = "delay_ns";        // --delay
 inline constexpr char kDurationNs[] = "duration_ns";  // --duration
 inline constexpr char kObserver[] = "observer";       // what gave run states: "switches", "sweeps" or "off"

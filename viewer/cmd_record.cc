@@ -51,11 +51,23 @@ struct RecordOptions {
   Nanos duration;
   uint64_t stack_depth = 1024;
   RunStates run_states = RunStates::kAuto;
+  Nanos wait_min{format::kDefaultWaitMinNs};  // zero: waits are not recorded
   bool no_follow = false;
   bool no_finalize = false;
   bool quiet = false;
   std::vector<std::string> command;
 };
+
+/// on, off or min=DURATION.
+Setter set_waits(Nanos& wait_min) {
+  return [&wait_min](std::string_view value) -> Setting {
+    constexpr std::string_view kLeast = "min=";
+    if (value == "on") return wait_min = {format::kDefaultWaitMinNs}, Setting{};
+    if (value == "off") return wait_min = {}, Setting{};
+    if (!value.starts_with(kLeast)) return tl::unexpected<std::string>("is not on, off or min=DURATION");
+    return set_duration(wait_min, "us", {1000}, kNanosPerSecond)(value.substr(kLeast.size()));
+  };
+}
 
 OptionTable record_table(RecordOptions& options) {
   constexpr Nanos kDay{86'400 * kNanosPerSecond.count};
@@ -89,6 +101,12 @@ OptionTable record_table(RecordOptions& options) {
                                        {"switches", RunStates::kSwitches},
                                        {"sweeps", RunStates::kSweeps},
                                        {"off", RunStates::kOff}})},
+      {"Sampling", "--waits", "on|off|min=TIME", "on",
+       fmt::format(
+           "Record waits for locks, conditions, threads and time, and who ended them. Those of 50us, or of "
+           "TIME in {} (a number alone is us), have a stack; shorter ones are counted.",
+           kTimeUnits),
+       set_waits(options.wait_min)},
       {"Scope", "--no-follow", "", "", "Record the command alone, not the processes it starts.",
        set_flag(options.no_follow)},
       {"Scope", "--delay", "TIME", "",
@@ -129,6 +147,7 @@ void write_facts(record::SessionWriter& session, const RecordOptions& options,
   session.text(keys::kIntervalNs, fmt::format("{}", options.interval.count));
   session.text(keys::kStackDepth, fmt::format("{}", options.stack_depth));
   session.text(keys::kFollow, options.no_follow ? "0" : "1");
+  session.text(keys::kWaitMinNs, fmt::format("{}", options.wait_min.count));
   if (options.delay.count) session.text(keys::kDelayNs, fmt::format("{}", options.delay.count));
   if (options.duration.count) session.text(keys::kDurationNs, fmt::format("{}", options.duration.count));
   for (const record::Finding& finding : verdict.findings)
@@ -192,7 +211,7 @@ tl::expected<void, std::string> Recording::prepare() {
   if (!directory) return tl::unexpected(directory.error());
   directory_.emplace(std::move(*directory));
   record::AgentSettings settings{options_.interval, uint32_t(options_.stack_depth), !options_.no_follow,
-                                 options_.delay.count != 0};
+                                 options_.delay.count != 0, options_.wait_min};
   auto session = record::SessionWriter::create(directory_->descriptor(), settings);
   if (!session) return tl::unexpected(session.error());
   session_.emplace(std::move(*session));

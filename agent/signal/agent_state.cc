@@ -27,4 +27,10 @@ void SegmentPool::reset() {
   count_ = 0;
 }
 
+bool write_record(ThreadBlock& block, uint64_t time_ns, const RecordFields& fields, uint32_t depth) {
+  if (Segment segment; !block.writer.has_segment() && agent_state.segments.take(segment))
+    block.writer.give_segment(segment);
+  return block.writer.write(agent_state.file, time_ns, fields, depth);
+}
+
 }  // namespace varve::agent

@@ -45,6 +45,7 @@ struct AgentState {
   uint32_t stack_depth = 0;  // frames kept of a stack
   uint32_t walk_limit = 0;   // frames followed
   bool follow = false;
+  uint64_t wait_min_ns = 0;  // waits as long as this have a stack; 0: none is recorded
 
   ProcessFile file;
   format::CountersRecord* counters = nullptr;
@@ -66,6 +67,10 @@ struct AgentState {
 };
 
 extern AgentState agent_state __attribute__((visibility("hidden")));
+
+/// Appends a record with the stack in the writer's scratch() to the thread's segment, or to one that an ended
+/// thread left. False: no room in the file, or another thread holds it.
+bool write_record(ThreadBlock& block, uint64_t time_ns, const RecordFields& fields, uint32_t depth);
 
 inline void count(format::Counter which, uint64_t amount = 1) { count(*agent_state.counters, which, amount); }
 

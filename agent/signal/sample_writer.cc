@@ -68,23 +68,39 @@ class FrameEncoder {
 
 }  // namespace
 
-uint8_t* encode_sample(uint8_t* out, const SampleFields& fields, StackView stack, uint32_t shared,
-                       FramePredictor& predictor) {
-  uint8_t* const begin = out;
+RecordFields record_of(const SampleFields& sample) {
+  RecordFields fields;
+  fields.flags = uint8_t(sample.end);
+  fields.time_delta_ns = sample.time_delta_ns;
+  fields.numbers[fields.count++] = sample.weight_ns;
+  if (sample.used_frame_pointer) fields.flags |= format::kSampleFramePointer;
+  if (!sample.overrun) return fields;
+  fields.flags |= format::kSampleHasOverrun;
+  fields.numbers[fields.count++] = sample.overrun;
+  return fields;
+}
+
+namespace {
+
+uint8_t* encode_stack(uint8_t* out, StackView stack, uint32_t shared, FramePredictor& predictor) {
   uint32_t fresh = stack.depth - shared;
-  uint8_t flags = uint8_t(fields.end);
-  if (fields.overrun) flags |= format::kSampleHasOverrun;
-  if (fields.used_frame_pointer) flags |= format::kSampleFramePointer;
-  out = put_varint(out + sizeof(format::RecordHeader), fields.time_delta_ns);
-  out = put_varint(out, fields.weight_ns);
-  if (fields.overrun) out = put_varint(out, fields.overrun);
   out = put_varint(out, shared);
   out = put_varint(out, fresh);
   FrameEncoder encoder(out, predictor);
   uint64_t before = shared ? stack.frames[fresh] : 0;
   for (uint32_t i = fresh; i-- > 0; before = stack.frames[i]) encoder.put(stack.frames[i], before);
-  out = encoder.finish();
-  format::RecordHeader header{uint16_t(out - begin), uint8_t(format::RecordKind::kSample), flags};
+  return encoder.finish();
+}
+
+}  // namespace
+
+uint8_t* encode_record(uint8_t* out, const RecordFields& fields, StackView stack, uint32_t shared,
+                       FramePredictor& predictor) {
+  uint8_t* const begin = out;
+  out = put_varint(out + sizeof(format::RecordHeader), fields.time_delta_ns);
+  for (uint32_t i = 0; i < fields.count; ++i) out = put_varint(out, fields.numbers[i]);
+  if (fields.has_stack()) out = encode_stack(out, stack, shared, predictor);
+  format::RecordHeader header{uint16_t(out - begin), uint8_t(fields.kind), fields.flags};
   std::memcpy(begin, &header, sizeof header);
   return out;
 }
@@ -145,7 +161,7 @@ bool SampleWriter::switch_thread(ProcessFile& file, uint64_t time_ns, uint32_t b
   return true;
 }
 
-bool SampleWriter::write(ProcessFile& file, uint64_t time_ns, const SampleFields& fields, uint32_t depth) {
+bool SampleWriter::write(ProcessFile& file, uint64_t time_ns, const RecordFields& fields, uint32_t depth) {
   StackView stack{scratch(), depth};
   if (!segment_.chunk && !next_chunk(file, time_ns, sample_bound(depth))) return false;
   if (segment_.thread != thread_ && !switch_thread(file, time_ns, sample_bound(depth))) return false;
@@ -157,12 +173,13 @@ bool SampleWriter::write(ProcessFile& file, uint64_t time_ns, const SampleFields
   format::ChunkHeader& header = *segment_.chunk.header;
   // Clocks of two processors agree, but a time before the last one must not wrap.
   uint64_t time = time_ns > header.last_time_ns ? time_ns : header.last_time_ns;
-  SampleFields timed = fields;
+  RecordFields timed = fields;
   timed.time_delta_ns = time - header.last_time_ns;
   uint8_t* begin = segment_.chunk.end();
-  uint8_t* end = encode_sample(begin, timed, stack, shared, predictor_);
+  uint8_t* end = encode_record(begin, timed, stack, shared, predictor_);
   header.last_time_ns = time;
   segment_.chunk.commit(uint32_t(end - begin));
+  if (!fields.has_stack()) return true;
   current_ ^= 1;
   previous_depth_ = depth;
   return true;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// SampleWriter: one thread's samples into its chunk, each stack as the part that differs from the one before.
-// Also the pure encoder of one sample record, which generators and tests use. Not the chunk allocator
-// (process_file.h) and not the unwinder. Context: signal; one writer a chunk at a time.
+// SampleWriter: one thread's samples and waits into its chunk, each stack as the part that differs from the
+// one before. Also the pure encoder of one record, which generators and tests use. Not the chunk allocator
+// (process_file.h) and not the unwinder. Context: signal, or outside of it with all signals blocked; one
+// writer a chunk at a time.
 #pragma once
 
 #include <cstdint>
@@ -26,18 +27,32 @@ struct SampleFields {
   bool used_frame_pointer = false;
 };
 
+/// What stands in a record before its stack.
+struct RecordFields {
+  static constexpr uint32_t kMostNumbers = 5;
+
+  format::RecordKind kind = format::RecordKind::kSample;
+  uint8_t flags = 0;
+  uint64_t time_delta_ns = 0;
+  uint32_t count = 0;  // of `numbers`
+  uint64_t numbers[kMostNumbers] = {};
+
+  bool has_stack() const { return (flags & format::kSampleEndMask) != uint8_t(format::StackEnd::kNotTaken); }
+};
+RecordFields record_of(const SampleFields& sample);
+
 /// The number of frames, counted from the root, that two stacks have in common.
 uint32_t shared_suffix(StackView a, StackView b);
 
 /// Bytes that a record with `fresh` new frames needs at the most.
 constexpr uint32_t sample_bound(uint32_t fresh) {
-  return uint32_t(sizeof(format::RecordHeader)) + 5 * 10 + fresh * 11;
+  return uint32_t(sizeof(format::RecordHeader)) + (3 + RecordFields::kMostNumbers) * 10 + fresh * 11;
 }
 
-/// Writes one kSample record at `out` (format: file_format.h) and returns the byte after it. The first
-/// `shared` frames from the root are those of the sample before; room for sample_bound(stack.depth - shared)
-/// must be there. `predictor` has learned the samples of this chunk, and learns this one.
-uint8_t* encode_sample(uint8_t* out, const SampleFields& fields, StackView stack, uint32_t shared,
+/// Writes one record at `out` (format: file_format.h, wait_format.h) and returns the byte after it. The first
+/// `shared` frames from the root are those of the stack before; room for sample_bound(stack.depth - shared)
+/// must be there. `predictor` has learned the stacks of this chunk, and learns this one.
+uint8_t* encode_record(uint8_t* out, const RecordFields& fields, StackView stack, uint32_t shared,
                        FramePredictor& predictor);
 
 /// A chunk that is being filled and what the next sample is encoded against. Passed from an ended thread to
@@ -57,9 +72,9 @@ class SampleWriter {
   /// Where the unwinder puts the next stack, the leaf first.
   uint64_t* scratch() { return buffers_[current_]; }
 
-  /// Appends the stack in scratch() as a sample taken at `time_ns`. False: no room in the file; the sample is
-  /// lost.
-  bool write(ProcessFile& file, uint64_t time_ns, const SampleFields& fields, uint32_t depth);
+  /// Appends a record of `time_ns` with the stack in scratch(). False: no room in the file, or another thread
+  /// holds it.
+  bool write(ProcessFile& file, uint64_t time_ns, const RecordFields& fields, uint32_t depth);
 
   /// The segment leaves the thread, for the next one or for good.
   Segment take_segment();

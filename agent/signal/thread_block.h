@@ -9,9 +9,17 @@
 
 #include "agent/signal/process_file.h"
 #include "agent/signal/sample_writer.h"
+#include "agent/signal/short_waits.h"
 #include "agent/signal/unwind.h"
 
 namespace varve::agent {
+
+/// What a thread waits for now; no kind: nothing. Read by the thread that ends the process, too.
+struct OpenWait {
+  format::ObjectKind kind = format::ObjectKind::kNone;
+  uint64_t object = 0;
+  uint64_t begin_ns = 0;  // CLOCK_MONOTONIC
+};
 
 struct ThreadBlock {
   format::ThreadRecord* record = nullptr;  // in the file, or `unrecorded` when there was no room
@@ -23,6 +31,13 @@ struct ThreadBlock {
   bool live = false;
   bool program_blocks_sigprof = false;  // as it believes: ticks are let in all the same
 
+  // Not the handler's: the hooks'.
+  OpenWait open_wait;
+  const void* open_scope = nullptr;  // the Waiting that it belongs to
+  ShortWaits short_waits;
+  uint64_t stacks_until_ns = 0;  // the time up to which stacks of waits were paid for
+  bool in_wait_trace = false;    // a signal handler of the program that waits meanwhile is not recorded
+
   // Not the handler's: the registry's.
   ThreadBlock* next = nullptr;
   ThreadBlock* previous = nullptr;
@@ -33,6 +48,7 @@ struct ThreadBlock {
   void* start_routine = nullptr;     // of pthread_create or thrd_create
   void* start_argument = nullptr;
   uint32_t creator = format::kNoThread;
+  uint64_t created_ns = 0;   // when that called pthread_create
   uint64_t stack_bytes = 0;  // as the creator asked for
   uint64_t stack_low = 0;    // of a stack the program supplied
   format::ThreadRecord unrecorded{};

@@ -57,9 +57,7 @@ bool take_sample(ThreadBlock& block, uint64_t time_ns, SampleFields fields, cons
   fields.used_frame_pointer = stack.used_frame_pointer;
   count(format::Counter::kRuleCacheHits, stack.cache_hits);
   count(format::Counter::kRuleCacheMisses, stack.cache_misses);
-  if (Segment segment; !block.writer.has_segment() && agent_state.segments.take(segment))
-    block.writer.give_segment(segment);
-  if (block.writer.write(agent_state.file, time_ns, fields, stack.depth)) return true;
+  if (write_record(block, time_ns, record_of(fields), stack.depth)) return true;
   if (agent_state.file.error()) return lose(fields.weight_ns), true;
   return false;
 }

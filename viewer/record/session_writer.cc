@@ -63,7 +63,9 @@ tl::expected<void, std::string> SessionWriter::begin(const AgentSettings& settin
   ControlState state = settings.delayed ? ControlState::kDelayed : ControlState::kRecording;
   ControlBlock control{};
   control.state = uint32_t(state);
-  control.flags = settings.follow ? kControlFollow : 0;
+  if (settings.follow) control.flags |= kControlFollow;
+  if (settings.wait_min.count != 0) control.flags |= kControlWaits;
+  control.wait_min_ns = settings.wait_min.count;
   control.interval_ns = settings.interval.count;
   control.stack_depth = settings.stack_depth;
   std::memcpy(pages.data() + kControlOffset, &control, sizeof control);

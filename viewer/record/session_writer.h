@@ -12,6 +12,7 @@
 
 #include "common/file_format.h"
 #include "common/units.h"
+#include "common/wait_format.h"
 #include "viewer/record/chunk_writer.h"
 #include "viewer/record/control_state.h"
 
@@ -22,7 +23,8 @@ struct AgentSettings {
   Nanos interval{10'000'000};
   uint32_t stack_depth = 1024;  // frames
   bool follow = true;
-  bool delayed = false;  // begin without samples (--delay)
+  bool delayed = false;                       // begin without samples (--delay)
+  Nanos wait_min{format::kDefaultWaitMinNs};  // waits as long as this have a stack; zero: none is recorded
 };
 
 class SessionWriter {

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+// See wait_trace.h.
+// Context: any thread of the target, its signal handlers included. All signals are blocked while a record is
+// written: the segment is the tick handler's, too.
+#include "agent/wait_trace.h"
+
+#include <sys/mman.h>
+
+#include "agent/image.h"
+#include "agent/signal/agent_state.h"
+#include "agent/signal/clock.h"
+#include "agent/signal_block.h"
+
+namespace varve::agent {
+
+constinit WaitTrace wait_trace;
+
+namespace {
+
+using format::ObjectKind;
+
+/// A thread may take so many stacks of waits and releases: one each half millisecond, a hundred at once. A
+/// stack takes 1 to 4 us, so that is below 1 % of a processor. What is beyond has no stack.
+constexpr uint64_t kNsPerStack = 500'000, kNsAtOnce = 100 * kNsPerStack;
+
+bool may_take_stack(ThreadBlock& block, uint64_t now_ns) {
+  uint64_t& paid = block.stacks_until_ns;
+  if (paid < now_ns) paid = now_ns;
+  if (paid > now_ns + kNsAtOnce) return false;
+  paid += kNsPerStack;
+  return true;
+}
+
+/// The registers that a callee saves, and where we are: all that unwinding from here can need.
+inline __attribute__((always_inline)) Registers registers_here() {
+  Registers registers;
+  asm volatile(
+      "mov %%rbx, 24(%0)\n\tmov %%rbp, 48(%0)\n\tmov %%rsp, 56(%0)\n\t"
+      "mov %%r12, 96(%0)\n\tmov %%r13, 104(%0)\n\tmov %%r14, 112(%0)\n\tmov %%r15, 120(%0)\n\t"
+      "lea 0f(%%rip), %%rax\n\tmov %%rax, 128(%0)\n0:"
+      :
+      : "r"(registers.value)
+      : "rax", "memory");
+  registers.known = 1u << 3 | 1u << 6 | 1u << 7 | 0xfu << 12 | 1u << 16;
+  return registers;
+}
+
+/// Into the writer's scratch(): the stack of the hook's caller. Returns its depth and what to say of its end.
+struct TakenStack {
+  uint32_t depth = 0;
+  uint8_t flags = uint8_t(format::StackEnd::kNotTaken);
+};
+TakenStack take_stack(ThreadBlock& block) {
+  FrameList frames(block.writer.scratch(), agent_state.stack_depth, agent_state.own_code);
+  const UnwindResult stack = unwind(registers_here(), block.stack, agent_state.rules, frames,
+                                    agent_state.walk_limit, agent_state.java.load(std::memory_order_acquire));
+  count(format::Counter::kRuleCacheHits, stack.cache_hits);
+  count(format::Counter::kRuleCacheMisses, stack.cache_misses);
+  return {stack.depth,
+          uint8_t(uint8_t(stack.end) | (stack.used_frame_pointer ? format::kSampleFramePointer : 0))};
+}
+
+/// A wait or a release that was over at `time_ns`.
+struct Event {
+  format::RecordKind record;
+  ObjectKind kind;
+  uint64_t object;
+  uint64_t time_ns, duration_ns;
+  uint64_t count;
+};
+
+/// With all signals blocked.
+void write_event(ThreadBlock& block, const Event& event, bool with_stack) {
+  if (!in_recorded_process() || !agent_state.takes_samples(agent_state.state())) return;
+  const uint64_t now = monotonic_ns();
+  TakenStack stack;
+  if (with_stack && may_take_stack(block, now)) stack = take_stack(block);
+  RecordFields fields;
+  fields.kind = event.record;
+  fields.flags = stack.flags;
+  for (const uint64_t number :
+       {now - event.time_ns, uint64_t(event.kind), event.object, event.duration_ns, event.count})
+    fields.numbers[fields.count++] = number;
+  if (!write_record(block, now, fields, stack.depth)) count(format::Counter::kWaitsLost);
+}
+
+void write_sum(ThreadBlock& block, const WaitSum& sum) {
+  if (sum.kind == ObjectKind::kNone) return;
+  write_event(block,
+              {format::RecordKind::kWaitEvent, sum.kind, sum.object, sum.last_ns, sum.duration_ns, sum.count},
+              false);
+}
+
+/// The tick handler and the program's own handlers find the thread in here, and leave its counts alone.
+class InTrace {
+ public:
+  explicit InTrace(ThreadBlock& block) : block_(block) { block_.in_wait_trace = true; }
+  ~InTrace() { block_.in_wait_trace = false; }
+  InTrace(const InTrace&) = delete;
+  InTrace& operator=(const InTrace&) = delete;
+
+ private:
+  ThreadBlock& block_;
+};
+
+void end_wait(ThreadBlock& block, const OpenWait& wait) {
+  const uint64_t now = monotonic_ns();
+  const uint64_t duration = now > wait.begin_ns ? now - wait.begin_ns : 0;
+  if (block.in_wait_trace) return count(format::Counter::kWaitsLost);
+  InTrace tracing(block);
+  if (duration >= agent_state.wait_min_ns) {
+    SignalBlock guard;
+    return write_event(block, {format::RecordKind::kWaitEvent, wait.kind, wait.object, now, duration, 1},
+                       true);
+  }
+  const WaitSum full = block.short_waits.add(wait.kind, wait.object, now, duration);
+  if (full.kind == ObjectKind::kNone) return;
+  SignalBlock guard;
+  write_sum(block, full);
+}
+
+void close(ThreadBlock& block) {
+  block.open_wait.kind = ObjectKind::kNone;
+  block.open_scope = nullptr;
+}
+
+/// A scope that was left by a longjmp lay here or above. When its wait ended nobody knows.
+void forget_left_scope(ThreadBlock& block, const void* here) {
+  if (!block.open_scope || here < block.open_scope) return;
+  wait_trace.waiters.leave(block.open_wait.object);
+  close(block);
+  count(format::Counter::kWaitsLost);
+}
+
+}  // namespace
+
+void Waiters::wipe_on_fork() { madvise(places_, sizeof places_, MADV_WIPEONFORK); }
+
+void start_wait_trace() {
+  if (agent_state.wait_min_ns == 0) return;
+  wait_trace.waiters.wipe_on_fork();
+  wait_trace.on.store(true, std::memory_order_relaxed);
+}
+
+void stop_wait_trace() { wait_trace.on.store(false, std::memory_order_relaxed); }
+
+Waiting::Waiting(ObjectKind kind, uint64_t object) : block_(traces_waits() ? current_block : nullptr) {
+  if (block_ && !block_->live) block_ = nullptr;
+  if (!block_) return;
+  forget_left_scope(*block_, this);
+  wait_ = {kind, object, monotonic_ns()};
+  block_->open_wait = wait_;
+  block_->open_scope = this;
+  wait_trace.waiters.enter(object, wait_.begin_ns);
+}
+
+Waiting::~Waiting() {
+  if (!block_) return;
+  wait_trace.waiters.leave(wait_.object);
+  if (block_->open_scope == this) close(*block_);
+  end_wait(*block_, wait_);
+}
+
+void Releasing::look() {
+  const Waiters::Place& place = wait_trace.waiters.of(object_);
+  const uint64_t now = monotonic_ns(), since = place.since_ns.load(std::memory_order_relaxed);
+  if (!current_block || !current_block->live || now < since + agent_state.wait_min_ns / 2) return;
+  waiters_ = place.count.load(std::memory_order_relaxed);
+  waited_ns_ = now - since;
+  time_ns_ = now;
+}
+
+void Releasing::note() const {
+  ThreadBlock& block = *current_block;
+  if (block.in_wait_trace) return count(format::Counter::kWaitsLost);
+  InTrace tracing(block);
+  SignalBlock guard;
+  write_event(block, {format::RecordKind::kRelease, kind_, object_, time_ns_, waited_ns_, uint64_t(waiters_)},
+              true);
+}
+
+void end_waits(ThreadBlock& block) {
+  if (!traces_waits()) return;
+  const OpenWait cancelled = block.open_wait;
+  close(block);
+  if (cancelled.kind != ObjectKind::kNone) {
+    wait_trace.waiters.leave(cancelled.object);
+    end_wait(block, cancelled);
+  }
+  for (uint32_t i = 0; i < ShortWaits::kSums; ++i) write_sum(block, block.short_waits.take(i));
+}
+
+}  // namespace varve::agent

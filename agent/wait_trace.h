@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// Waits as they happen: hooks say that the calling thread waits for an object (Waiting), or lets the threads
+// that wait for one go on (Releasing), each for the time of a scope around the real function. A wait becomes
+// a record once it is over, with the stack then, if it was long enough; short ones are counted and added up.
+// Not a hook: those are hook_*.cc, a family a file. Context: any thread of the target, its signal handlers
+// included.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "agent/signal/thread_block.h"
+#include "agent/waiters.h"
+#include "common/wait_format.h"
+
+namespace varve::agent {
+
+struct WaitTrace {
+  std::atomic<bool> on{false};
+  Waiters waiters;
+};
+extern WaitTrace wait_trace __attribute__((visibility("hidden")));
+
+/// Whether waits of this process are recorded.
+inline bool traces_waits() { return wait_trace.on.load(std::memory_order_relaxed); }
+
+/// From agent start on, where the recorder asked for it.
+void start_wait_trace();
+void stop_wait_trace();
+
+inline uint64_t object_of(const void* address) { return reinterpret_cast<uint64_t>(address); }
+
+/// Whether a thread waits for the object; also true for another object in its place.
+inline bool anybody_waits(const void* object) {
+  return traces_waits() && wait_trace.waiters.of(object_of(object)).count.load(std::memory_order_relaxed) > 0;
+}
+
+/// The calling thread waits. Where its scope is left by cancellation the wait ends with the thread; left by a
+/// longjmp it is counted as lost.
+class Waiting {
+ public:
+  Waiting(format::ObjectKind kind, uint64_t object);
+  ~Waiting();
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+
+ private:
+  ThreadBlock* block_;  // null: not recorded
+  OpenWait wait_;
+};
+
+/// The calling thread lets those go on that wait for an object, if any do. After the scope the object may
+/// be gone: only its address is used.
+class Releasing {
+ public:
+  Releasing(format::ObjectKind kind, const void* object) : kind_(kind), object_(object_of(object)) {
+    if (anybody_waits(object)) look();
+  }
+  ~Releasing() {
+    if (time_ns_ != 0) note();
+  }
+  Releasing(const Releasing&) = delete;
+  Releasing& operator=(const Releasing&) = delete;
+
+ private:
+  void look();
+  void note() const;
+
+  const format::ObjectKind kind_;
+  const uint64_t object_;
+  uint64_t time_ns_ = 0;  // of the release; 0: nobody has waited long
+  uint64_t waited_ns_ = 0;
+  int32_t waiters_ = 0;
+};
+
+/// Writes what the calling thread has counted and not written; a wait that it was in is over. At its end.
+void end_waits(ThreadBlock& block);
+
+}  // namespace varve::agent
