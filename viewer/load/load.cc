@@ -72,6 +72,7 @@ class Loader {
   bool adopt_samples(PathTree& tree);
   void add_samples(PathTree& tree);
   void add_chunk(const DecodedChunk& chunk, PathTree& tree);
+  void add_event(const DecodedEvent& event, ThreadId thread, PathId path);
   void find_start_sites(PathTree& tree);
   Samples finish_samples(PathTree& tree);
   void complete_session();
@@ -90,6 +91,7 @@ class Loader {
   std::vector<uint64_t> start_routines_;                         // by thread: addresses, 0 where not known
   std::vector<ThreadFacts> facts_;                               // by thread
   SampleTable table_;
+  std::vector<PathId> chunk_paths_;
   std::vector<format::ControlChange> changes_;  // of the recording's state
   uint64_t sample_bytes_ = 0;                   // of the chunks added so far
   std::vector<format::ProcessExitRecord> reaped_;
@@ -192,6 +194,11 @@ void Loader::add_thread(ProcessId process, const format::ThreadRecord& record) {
   thread.is_main = record.header.flags & format::kThreadMain;
   thread.no_timer = record.header.flags & format::kThreadNoTimer;
   thread.end_estimated = record.header.flags & format::kThreadEndEstimated;
+  if (const auto creator = threads_[process.index()].find(record.creator);
+      creator != threads_[process.index()].end() && record.creator != record.index) {
+    thread.creator = creator->second;
+    thread.created = {record.start_time_ns - std::min<uint64_t>(record.created_ago_ns, record.start_time_ns)};
+  }
   thread.start_time = {record.start_time_ns};
   thread.end_time = {record.end_time_ns};
   thread.start_cpu = {record.start_cpu_ns};
@@ -252,6 +259,7 @@ void Loader::add_samples(PathTree& tree) {
     if (options_.progress) options_.progress(done += chunk.bytes, bytes);
   });
   profile_.sample_count = table_.size();
+  profile_.waits.sort();
   if (profile_.damages.size() > damages) profile_.sample_inputs = 0;
 }
 
@@ -268,7 +276,9 @@ void Loader::add_chunk(const DecodedChunk& chunk, PathTree& tree) {
         {file, fmt::format("has {} samples too many to be shown", chunk.samples.size()), 0});
     return;
   }
-  tree.add(chunk, table_.paths());
+  chunk_paths_.clear();
+  tree.add(chunk, chunk_paths_);
+  const DecodedEvent* event = chunk.events.data();
   for (size_t run = 0; run < chunk.runs.size(); ++run) {
     uint32_t first = chunk.runs[run].first;
     uint32_t end = run + 1 < chunk.runs.size() ? chunk.runs[run + 1].first : uint32_t(chunk.samples.size());
@@ -276,19 +286,33 @@ void Loader::add_chunk(const DecodedChunk& chunk, PathTree& tree) {
     ThreadId id = thread_of(chunk.process, chunk.runs[run].thread);
     table_.begin_run(id);
     uint64_t sum = 0;
-    for (uint32_t row = first; row < end; ++row) {
-      // What no run can have used comes from a damaged file; sums must not wrap.
-      uint64_t weight = std::min(chunk.samples[row].weight_ns, kMostCpuNs - profile_.sampled.count - sum);
-      table_.add(chunk.samples[row].time_ns, weight);
-      sum += weight;
-    }
-    Thread& thread = profile_.threads[id.index()];
-    thread.sampled += {sum};
-    thread.samples += end - first;
     Nanos& last = facts_[id.index()].last_sample;
-    last = std::max(last, Nanos{chunk.samples[end - 1].time_ns});
+    Thread& thread = profile_.threads[id.index()];
+    for (uint32_t row = first; row < end; ++row) {
+      const DecodedSample& sample = chunk.samples[row];
+      if (sample.is_event) {
+        add_event(*event++, id, chunk_paths_[row]);
+        continue;
+      }
+      // What no run can have used comes from a damaged file; sums must not wrap.
+      uint64_t weight = std::min(sample.weight_ns, kMostCpuNs - profile_.sampled.count - sum);
+      table_.add(sample.time_ns, weight, chunk_paths_[row]);
+      sum += weight;
+      ++thread.samples;
+      last = std::max(last, Nanos{sample.time_ns});
+    }
+    thread.sampled += {sum};
     profile_.sampled += {sum};
   }
+}
+
+void Loader::add_event(const DecodedEvent& event, ThreadId thread, PathId path) {
+  if (event.release)
+    profile_.waits.releases.push_back(
+        {event.time_ns, event.duration_ns, event.object, thread, path, event.count, event.kind});
+  else
+    profile_.waits.waits.push_back(
+        {event.time_ns, event.duration_ns, event.object, thread, path, event.count, event.kind});
 }
 
 /// The sites of the threads' start routines, none where no file was mapped there.

@@ -13,7 +13,7 @@ std::optional<SpecialSite> special_site(format::StackEnd end) {
       SpecialSite::kCount,  // kRoot: whole
       SpecialSite::kTruncated,   SpecialSite::kNoUnwindInfo, SpecialSite::kBadMemory,
       SpecialSite::kNoProgress,  SpecialSite::kBadCfi,       SpecialSite::kBadReturn,
-      SpecialSite::kUnsupported, SpecialSite::kNoRoom,
+      SpecialSite::kUnsupported, SpecialSite::kNoRoom,       SpecialSite::kNotTaken,
   };
   if (end == format::StackEnd::kRoot || end >= format::StackEnd::kCount) return std::nullopt;
   return kSites[size_t(end)];
@@ -97,6 +97,10 @@ void PathTree::add(const DecodedChunk& chunk, std::vector<PathId>& paths) {
   PathId base = root();
   const uint32_t* frame = chunk.frames.data();
   for (const DecodedSample& sample : chunk.samples) {
+    if (sample.end == format::StackEnd::kNotTaken) {
+      paths.push_back(child(root(), site(SpecialSite::kNotTaken)));
+      continue;
+    }
     auto special = special_site(sample.end);
     PathId sample_base = special ? child(root(), site(*special)) : root();
     stack_sites_.resize(sample.shared);

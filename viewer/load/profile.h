@@ -16,6 +16,7 @@
 #include "common/ids.h"
 #include "common/units.h"
 #include "viewer/load/run_states.h"
+#include "viewer/load/waits.h"
 
 namespace varve::load {
 
@@ -36,6 +37,7 @@ enum class SpecialSite : uint32_t {
   kUnsupported,
   kNoRoom,
   kDeepRecursion,  // middle of a stack deeper than --stack-depth, which has both ends
+  kNotTaken,       // of waits without a stack: too short, or too many
   kCount
 };
 
@@ -75,6 +77,8 @@ struct Thread {
   bool end_estimated = false;
   bool seen_only = false;  // by the observer: not sampled at all
   TrackId track;           // none: not observed
+  ThreadId creator;        // none: not known, or the first one of its process
+  Nanos created;           // when that made it; zero likewise
   Nanos start_time;
   Nanos end_time;   // zero: not known
   Nanos start_cpu;  // thread CPU clock
@@ -210,6 +214,7 @@ struct Profile {
   std::vector<Path> paths;
   Samples samples;
   RunStates run_states;
+  Waits waits;
   std::vector<Mark> marks;    // by time
   std::vector<Pause> pauses;  // by begin
   std::vector<Damage> damages;

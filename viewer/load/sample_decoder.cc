@@ -63,6 +63,8 @@ void SampleDecoder::decode_records(const Chunk& chunk, ByteView records, Decoded
       ByteView record = stream.next();
       if (kind == RecordKind::kSample) {
         decode_sample(record, out);
+      } else if (kind == RecordKind::kWaitEvent || kind == RecordKind::kRelease) {
+        decode_event(record, out);
       } else if (kind == RecordKind::kThreadSwitch) {
         out.runs.push_back({record.read<format::ThreadSwitchRecord>().thread, uint32_t(out.samples.size())});
         clear_stack();
@@ -77,14 +79,42 @@ void SampleDecoder::decode_records(const Chunk& chunk, ByteView records, Decoded
 void SampleDecoder::decode_sample(ByteView record, DecodedChunk& out) {
   auto header = record.read<format::RecordHeader>();
   DecodedSample sample;
+  decode_time(record, sample);
+  sample.weight_ns = record.read_varint();
+  if (header.flags & format::kSampleHasOverrun) record.read_varint();
+  decode_stack(record, header.flags, sample, out);
+}
+
+void SampleDecoder::decode_event(ByteView record, DecodedChunk& out) {
+  auto header = record.read<format::RecordHeader>();
+  DecodedSample sample;
+  sample.is_event = true;
+  decode_time(record, sample);
+  DecodedEvent event;
+  event.release = header.kind == uint8_t(RecordKind::kRelease);
+  event.time_ns = sample.time_ns - std::min(record.read_varint(), sample.time_ns);
+  const uint64_t kind = record.read_varint();
+  event.object = record.read_varint();
+  event.duration_ns = std::min(record.read_varint(), event.time_ns);
+  event.count = uint32_t(std::min<uint64_t>(record.read_varint(), UINT32_MAX));
+  if (kind == 0 || kind >= uint64_t(format::ObjectKind::kCount))
+    throw ParseError("has a wait for an unknown kind of object");
+  event.kind = format::ObjectKind(kind);
+  decode_stack(record, header.flags, sample, out);
+  out.events.push_back(event);
+}
+
+void SampleDecoder::decode_time(ByteView& record, DecodedSample& sample) const {
   uint64_t delta = record.read_varint();
   if (delta > UINT64_MAX - time_ns_) throw ParseError("has a sample at an impossible time");
   sample.time_ns = time_ns_ + delta;
-  sample.weight_ns = record.read_varint();
-  if (header.flags & format::kSampleHasOverrun) record.read_varint();
-  sample.end = format::StackEnd(header.flags & format::kSampleEndMask);
+}
+
+/// The last of a record, which then is a row.
+void SampleDecoder::decode_stack(ByteView& record, uint8_t flags, DecodedSample& sample, DecodedChunk& out) {
+  sample.end = format::StackEnd(flags & format::kSampleEndMask);
   if (sample.end >= format::StackEnd::kCount) throw ParseError("has a stack that ends for an unknown reason");
-  decode_frames(record, sample, out);
+  if (sample.end != format::StackEnd::kNotTaken) decode_frames(record, sample, out);
   time_ns_ = sample.time_ns;
   out.samples.push_back(sample);
 }

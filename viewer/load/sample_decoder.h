@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // One sample chunk, decoded: times, weights and, of each stack, the part that differs from the stack before,
-// its addresses already turned into code sites. Chunks decode independently, so several decoders work at
-// once. Not the tree of paths: path_tree.h puts the decoded chunks together, in their order. Context: viewer,
-// one decoder a thread.
+// its addresses already turned into code sites. Waits and releases are rows among the samples. Chunks decode
+// independently, so several decoders work at once. Not the tree of paths: path_tree.h puts the decoded chunks
+// together, in their order. Context: viewer, one decoder a thread.
 #pragma once
 
 #include <memory>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/frame_predictor.h"
+#include "common/wait_format.h"
 #include "viewer/load/agent_file.h"
 #include "viewer/load/chunk_reader.h"
 #include "viewer/load/intern_table.h"
@@ -37,6 +38,15 @@ struct DecodedSample {
   uint16_t shared = 0;  // frames from the root that are those of the sample before in this chunk
   uint16_t fresh = 0;   // frames that follow, from DecodedChunk::frames
   format::StackEnd end = format::StackEnd::kRoot;
+  bool is_event = false;  // no sample, but the next of DecodedChunk::events
+};
+
+/// A wait or a release.
+struct DecodedEvent {
+  bool release = false;
+  format::ObjectKind kind = format::ObjectKind::kNone;
+  uint32_t count = 0;
+  uint64_t time_ns = 0, object = 0, duration_ns = 0;
 };
 
 struct DecodedChunk {
@@ -49,6 +59,7 @@ struct DecodedChunk {
   uint32_t bytes = 0;     // of its records
   std::vector<Run> runs;  // by first row
   std::vector<DecodedSample> samples;
+  std::vector<DecodedEvent> events;
   std::vector<uint32_t> frames;     // the decoder's numbers of sites, from the root side to the leaf
   std::vector<CodeSite> new_sites;  // those the decoder met first in this chunk; their numbers follow on
   std::vector<Damage> damages;
@@ -91,6 +102,9 @@ class SampleDecoder {
   bool enter(const SampleSource& from, DecodedChunk& out, const Chunk& chunk);
   void decode_records(const Chunk& chunk, ByteView records, DecodedChunk& out);
   void decode_sample(ByteView record, DecodedChunk& out);
+  void decode_event(ByteView record, DecodedChunk& out);
+  void decode_time(ByteView& record, DecodedSample& sample) const;
+  void decode_stack(ByteView& record, uint8_t flags, DecodedSample& sample, DecodedChunk& out);
   void decode_frames(ByteView& record, DecodedSample& sample, DecodedChunk& out);
   void clear_stack() { cut_stack(0), until_.clear(), predictor_.forget(); }
   void cut_stack(size_t depth);

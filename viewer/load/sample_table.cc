@@ -40,8 +40,7 @@ void SampleTable::add_ledger(const std::vector<LedgerRow>& rows) {
   sample_count_ = time_.size();
   for (const LedgerRow& row : rows) {
     runs_.push_back({row.thread, row.time.count, time_.size(), 1});
-    add(row.time.count, row.weight.count);
-    paths_.push_back(row.path);
+    add(row.time.count, row.weight.count, row.path);
   }
 }
 

@@ -15,12 +15,11 @@ class SampleTable {
  public:
   /// Begins a run of samples of one thread; add() appends to it.
   void begin_run(ThreadId thread);
-  void add(uint64_t time_ns, uint64_t weight_ns) {
+  void add(uint64_t time_ns, uint64_t weight_ns, PathId path) {
     time_.push_back(time_ns);
     weight_.push_back(weight_ns);
+    paths_.push_back(path);
   }
-  /// The paths of all samples added, in their order.
-  std::vector<PathId>& paths() { return paths_; }
   size_t size() const { return time_.size(); }
 
   /// All rows at once, into an empty table.

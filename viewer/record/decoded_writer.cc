@@ -121,7 +121,7 @@ class Writer {
 }  // namespace
 
 bool worth_decoding(const load::Profile& profile) {
-  return profile.sample_count >= kWorthSamples && profile.sample_inputs != 0;
+  return profile.sample_count >= kWorthSamples && profile.sample_inputs != 0 && profile.waits.empty();
 }
 
 tl::expected<void, std::string> write_decoded_file(const load::Profile& profile) {

@@ -23,6 +23,7 @@ constexpr std::array<std::string_view, size_t(load::SpecialSite::kCount)> kNames
     "[Unknown frame(s): unsupported unwind rule]",
     "[Unknown frame(s): no room for the stack]",
     "[Skipped frame(s): deep recursion]",
+    "[Skipped frame(s): stack of a wait not taken]",
 };
 static_assert(!kNames.back().empty());
 
