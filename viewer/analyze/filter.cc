@@ -76,44 +76,6 @@ std::vector<bool> sites_that_pass(const load::Profile& profile, const Filter& fi
   return pass;
 }
 
-/// Whether a sample passes a filter, from what was decided of threads, sites and paths.
-class Passing {
- public:
-  Passing(const load::Profile& profile, const symbol::SymbolTable& symbols, const Filter& filter)
-      : profile_(profile),
-        filter_(filter),
-        given_(filter.given()),
-        threadless_(!filter.thread.given() && !filter.process.given()),
-        threads_(threads_that_pass(profile, filter)),
-        sites_(sites_that_pass(profile, filter)),
-        paths_(paths_with_functions(profile, symbols, filter)) {}
-
-  bool operator()(size_t sample) const {
-    if (!given_) return true;
-    const load::Samples& samples = profile_.samples;
-    const ThreadId thread = samples.thread[sample];
-    return (thread.valid() ? bool(threads_[thread.index()]) : threadless_) &&
-           (!filter_.timed() || in_time(samples.time_ns[sample])) && path_passes(samples.path[sample]);
-  }
-
- private:
-  bool in_time(uint64_t time_ns) const {
-    const uint64_t start = profile_.session.start_time.count;
-    const uint64_t time = time_ns > start ? time_ns - start : 0;
-    return time >= filter_.from.count && time < filter_.to.count;
-  }
-  bool path_passes(PathId path) const {
-    if (!paths_.empty() && !paths_[path.index()]) return false;
-    if (sites_.empty()) return !filter_.module.given();
-    return path.index() != 0 && sites_[profile_.paths[path.index()].site.index()];
-  }
-
-  const load::Profile& profile_;
-  const Filter& filter_;
-  const bool given_, threadless_;
-  const std::vector<bool> threads_, sites_, paths_;
-};
-
 }  // namespace
 
 tl::expected<Pattern, std::string> Pattern::parse(std::string_view expression) {
@@ -182,16 +144,40 @@ bool process_passes(const load::Profile& profile, ProcessId id, const Filter& fi
          filter.process.matches(process.pid, program_name(process));
 }
 
+PassingRows::PassingRows(const load::Profile& profile, const symbol::SymbolTable& symbols,
+                         const Filter& filter)
+    : profile_(profile),
+      given_(filter.given()),
+      module_given_(filter.module.given()),
+      threadless_(!filter.thread.given() && !filter.process.given()),
+      threads_(threads_that_pass(profile, filter)),
+      sites_(sites_that_pass(profile, filter)),
+      paths_(paths_with_functions(profile, symbols, filter)) {}
+
+bool PassingRows::path(PathId path) const {
+  if (!given_) return true;
+  if (!paths_.empty() && !paths_[path.index()]) return false;
+  if (sites_.empty()) return !module_given_;
+  return path.index() != 0 && sites_[profile_.paths[path.index()].site.index()];
+}
+
 Selection select(const load::Profile& profile, const symbol::SymbolTable& symbols, const Filter& filter,
                  const Concurrency& concurrency, Metric metric) {
   const bool banded = concurrency.banded;
   const size_t width = banded ? kBandedMetricCount : kMetricCount;
   const load::Samples& samples = profile.samples;
-  const Passing passing(profile, symbols, filter);
+  const PassingRows passes(profile, symbols, filter);
+  const uint64_t start = profile.session.start_time.count;
+  const auto in_time = [&](uint64_t time_ns) {
+    const uint64_t time = time_ns > start ? time_ns - start : 0;
+    return !filter.timed() || (time >= filter.from.count && time < filter.to.count);
+  };
   std::vector<bool> pass(samples.size());
   PathSet with(profile.paths.size());
   for (size_t i = 0; i < samples.size(); ++i) {
-    pass[i] = passing(i) && concurrency.counts(i, metric);
+    // The path last: to look at one is a miss of the processor's caches.
+    pass[i] = passes.thread(samples.thread[i]) && in_time(samples.time_ns[i]) &&
+              passes.path(samples.path[i]) && concurrency.counts(i, metric);
     if (pass[i]) with.insert(samples.path[i].index());
   }
   with.close();

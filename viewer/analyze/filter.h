@@ -83,6 +83,24 @@ struct Concurrency;
 Selection select(const load::Profile& profile, const symbol::SymbolTable& symbols, const Filter& filter,
                  const Concurrency& concurrency, Metric metric = kCpu);
 
+/// Whether time at a path of a thread passes all of a filter but its range of time. Decided once a thread and
+/// a path.
+class PassingRows {
+ public:
+  PassingRows(const load::Profile& profile, const symbol::SymbolTable& symbols, const Filter& filter);
+  /// No thread: time of none.
+  bool thread(ThreadId thread) const {
+    return !given_ || (thread.valid() ? bool(threads_[thread.index()]) : threadless_);
+  }
+  bool path(PathId path) const;
+  bool operator()(ThreadId by, PathId at) const { return thread(by) && path(at); }
+
+ private:
+  const load::Profile& profile_;
+  const bool given_, module_given_, threadless_;
+  const std::vector<bool> threads_, sites_, paths_;
+};
+
 /// Whether a thread passes Filter::thread and Filter::process.
 bool thread_passes(const load::Profile& profile, ThreadId thread, const Filter& filter);
 /// Whether a process passes Filter::process.

@@ -38,6 +38,7 @@ std::span<const Kind> kinds() {
       {"concurrency", "how long how many threads ran together, and the bands of that", false,
        make_concurrency},
       {"tlp", "thread level parallelism of the run and of each process", false, make_tlp},
+      {"waits", "locks and waits: what threads waited for, how long, and who had it", false, make_waits},
       {"timeline", "what each thread did over time: ran, was ready, or waited and for what", false,
        make_timeline},
       {"quality", "whole and broken stacks, missing names, losses, and what to do about them", false,

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// See counted_waits.h.
+// Context: viewer.
+#include "viewer/analyze/counted_waits.h"
+
+#include <algorithm>
+#include <span>
+
+#include "viewer/analyze/concurrency.h"
+#include "viewer/analyze/thread_states.h"
+#include "viewer/analyze/track_threads.h"
+
+namespace varve::analyze {
+namespace {
+
+using load::Wait;
+
+TimeRange range_of(const Wait& wait) { return {wait.begin_ns(), wait.end_ns}; }
+
+std::span<const Wait> waits_of(const load::Profile& profile, ThreadId thread) {
+  const auto found = std::ranges::equal_range(profile.waits.waits, thread, {}, &Wait::thread);
+  return {found.begin(), found.end()};
+}
+
+/// Adds what a thread was blocked in a stretch to those of its waits that lie there.
+void add_blocked(const load::Profile& profile, ThreadId thread, TimeRange stretch, uint32_t blocked_share,
+                 std::vector<uint64_t>& blocked) {
+  const std::span<const Wait> waits = waits_of(profile, thread);
+  auto wait = std::ranges::upper_bound(waits, stretch.begin, {}, &Wait::end_ns);
+  for (; wait != waits.end() && wait->end_ns - std::min(wait->end_ns, wait->duration_ns) < stretch.end;
+       ++wait) {
+    if (wait->count != 1) continue;
+    const auto row = size_t(&*wait - profile.waits.waits.data());
+    blocked[row] += part_of(stretch.within(range_of(*wait)).length(), blocked_share);
+  }
+}
+
+/// By row of Waits::waits; sums of short ones, of which nobody knows when they were, have their duration.
+std::vector<uint64_t> blocked_time(const load::Profile& profile, TimeRange range) {
+  const std::vector<Wait>& waits = profile.waits.waits;
+  std::vector<uint64_t> blocked(waits.size());
+  for (size_t i = 0; i < waits.size(); ++i) {
+    const bool observed = profile.threads[waits[i].thread.index()].track.valid();
+    if (waits[i].count != 1)
+      blocked[i] = waits[i].end_ns >= range.begin && waits[i].end_ns < range.end ? waits[i].duration_ns : 0;
+    else if (!observed)
+      blocked[i] = range_of(waits[i]).within(range).length();
+  }
+  const TrackThreads threads(profile);
+  for_each_stretch(profile.run_states, [&](const load::RunEvent& event, TimeRange stretch) {
+    const uint32_t share =
+        load::RunEvent::kWhole - std::min<uint32_t>(event.active(), load::RunEvent::kWhole);
+    if (share == 0) return;
+    for (const TrackThreads::Part& part : threads.of(event.track, stretch))
+      add_blocked(profile, part.thread, stretch.within(part.range).within(range), share, blocked);
+  });
+  return blocked;
+}
+
+/// A thread's waits are no longer than its Wait: what is too much is taken from the short ones first, whose
+/// time is a hook's, then from all.
+void fit(std::span<const Wait> waits, std::span<uint64_t> times, uint64_t most) {
+  for (const bool shorts : {true, false}) {
+    uint64_t sum = 0, part = 0;
+    for (size_t i = 0; i < waits.size(); ++i) {
+      sum += times[i];
+      if (!shorts || waits[i].count != 1) part += times[i];
+    }
+    if (sum <= most || part == 0) continue;
+    const double kept = double(part - std::min(part, sum - most)) / double(part);
+    for (size_t i = 0; i < waits.size(); ++i)
+      if (!shorts || waits[i].count != 1) times[i] = uint64_t(double(times[i]) * kept);
+  }
+}
+
+void fit_all(const load::Profile& profile, TimeRange range, std::vector<uint64_t>& times) {
+  const std::vector<ThreadStates> states = settled_states(profile, range);
+  for (uint32_t thread = 0; thread < states.size(); ++thread) {
+    const std::span<const Wait> waits = waits_of(profile, {thread});
+    if (!states[thread].known || waits.empty()) continue;
+    const auto first = size_t(waits.data() - profile.waits.waits.data());
+    fit(waits, std::span(times).subspan(first, waits.size()), states[thread].waiting_ns());
+  }
+}
+
+/// The time of the wait as the bands of its moments have parts of it.
+BandTimes::Times bands_of(const BandTimes& bands, TimeRange range, uint64_t time_ns) {
+  BandTimes::Times parts = bands.of(range);
+  const uint64_t whole = range.length();
+  if (whole == 0) return {};
+  for (uint64_t& part : parts) part = uint64_t(double(part) / double(whole) * double(time_ns));
+  return parts;
+}
+
+/// When a sum of short waits was nobody knows; the level of its end stands for all of it.
+TimeRange moment_of(const Wait& wait) {
+  constexpr uint64_t kNear = 1000;
+  return wait.count == 1 ? range_of(wait)
+                         : TimeRange{wait.end_ns - std::min(wait.end_ns, kNear), wait.end_ns};
+}
+
+}  // namespace
+
+std::vector<CountedWait> counted_waits(const load::Profile& profile, TimeRange range,
+                                       const Concurrency& concurrency) {
+  std::vector<uint64_t> times = blocked_time(profile, range);
+  fit_all(profile, range, times);
+  const BandTimes bands(concurrency.levels, concurrency.rule);
+  std::vector<CountedWait> counted;
+  for (uint32_t row = 0; row < times.size(); ++row) {
+    const Wait& wait = profile.waits.waits[row];
+    const bool ends = wait.end_ns >= range.begin && wait.end_ns < range.end;
+    if (times[row] == 0 && !ends) continue;
+    counted.push_back({row, times[row], ends ? wait.count : 0u, {}});
+    if (bands.known()) counted.back().bands = bands_of(bands, moment_of(wait).within(range), times[row]);
+  }
+  return counted;
+}
+
+std::vector<uint64_t> wait_by_thread(const load::Profile& profile, const Filter& filter) {
+  const std::vector<ThreadStates> states = settled_states(profile, time_range(profile, filter));
+  std::vector<uint64_t> waits(states.size());
+  for (uint32_t i = 0; i < states.size(); ++i)
+    if (states[i].known && thread_passes(profile, {i}, filter)) waits[i] = states[i].waiting_ns();
+  return waits;
+}
+
+}  // namespace varve::analyze

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// See wait_objects.h.
+// Context: viewer.
+#include "viewer/analyze/wait_objects.h"
+
+#include <algorithm>
+#include <compare>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "viewer/analyze/releases.h"
+
+namespace varve::analyze {
+namespace {
+
+using format::ObjectKind;
+using load::Wait;
+
+class Builder {
+ public:
+  explicit Builder(const load::Profile& profile) : profile_(profile), releases_(profile) {}
+
+  void add(uint32_t index, const CountedWait& counted) {
+    const Wait& wait = profile_.waits.waits[counted.row];
+    const ObjectKey key = key_of(profile_, wait);
+    const auto [at, fresh] = numbers_.try_emplace(key, objects_.size());
+    if (fresh) objects_.push_back({key.process, key.kind, key.address, {0}, 0, 0, 0, {}, 0, {}, {}});
+    add_to(objects_[at->second], counted, wait);
+    objects_[at->second].counted.push_back(index);
+    threads_[at->second].insert(wait.thread);
+    charge(at->second, key, counted, wait);
+  }
+
+  std::vector<WaitObject> finish() {
+    for (size_t i = 0; i < objects_.size(); ++i) {
+      objects_[i].threads = uint32_t(threads_[i].size());
+      for (auto& [where, holder] : holders_[i]) objects_[i].holders.push_back(holder);
+      std::ranges::stable_sort(objects_[i].holders, std::greater(), &Holder::caused_ns);
+    }
+    std::ranges::stable_sort(objects_, std::greater(), [](const WaitObject& object) {
+      return std::pair(object.poorly_used_ns(), object.wait_ns);
+    });
+    return std::move(objects_);
+  }
+
+ private:
+  void add_to(WaitObject& object, const CountedWait& counted, const Wait& wait) {
+    object.wait_ns += counted.time_ns;
+    object.count += counted.count;
+    if (wait.count == 1) object.longest_ns = std::max(object.longest_ns, counted.time_ns);
+    for (size_t band = 0; band < kBands; ++band) object.bands[band] += counted.bands[band];
+    const load::Path& leaf = profile_.paths[wait.path.index()];
+    const bool has_stack = leaf.site.valid() && !profile_.sites[leaf.site.index()].special();
+    if (has_stack && object.first == PathId{0}) object.first = wait.path;
+  }
+
+  /// Who released it while the thread waited: of a lock each for the time since the release before, of
+  /// anything else the last one for all of it.
+  void charge(size_t object, const ObjectKey& key, const CountedWait& counted, const Wait& wait) {
+    if (wait.count != 1 || wait.duration_ns == 0) return;
+    uint64_t from = wait.begin_ns();
+    const auto during = releases_.during(key, wait);
+    const auto each = is_lock(key.kind) || during.empty() ? during : during.last(1);
+    for (const ReleaseAt& release : each) {
+      const double part = double(release.time_ns - from) / double(wait.duration_ns);
+      Holder& holder = holders_[object].try_emplace(std::pair(release.thread, release.path)).first->second;
+      holder.thread = release.thread;
+      holder.path = release.path;
+      holder.caused_ns += uint64_t(part * double(counted.time_ns));
+      holder.most_waiters = std::max(holder.most_waiters, release.waiters);
+      ++holder.releases;
+      from = release.time_ns;
+    }
+  }
+
+  const load::Profile& profile_;
+  const Releases releases_;
+  std::map<ObjectKey, size_t> numbers_;
+  std::vector<WaitObject> objects_;
+  std::map<size_t, std::set<ThreadId>> threads_;                             // by object
+  std::map<size_t, std::map<std::pair<ThreadId, PathId>, Holder>> holders_;  // by object
+};
+
+}  // namespace
+
+std::vector<WaitObject> wait_objects(const load::Profile& profile, const std::vector<CountedWait>& counted) {
+  Builder builder(profile);
+  for (uint32_t i = 0; i < counted.size(); ++i) builder.add(i, counted[i]);
+  return builder.finish();
+}
+
+std::vector<CountedWait> waits_that_pass(const load::Profile& profile, const symbol::SymbolTable& symbols,
+                                         const Filter& filter, const std::vector<CountedWait>& counted) {
+  const PassingRows passing(profile, symbols, filter);
+  std::vector<CountedWait> pass;
+  for (const CountedWait& each : counted) {
+    const Wait& wait = profile.waits.waits[each.row];
+    if (passing(wait.thread, wait.path)) pass.push_back(each);
+  }
+  return pass;
+}
+
+}  // namespace varve::analyze

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// WaitObjects: what threads waited for, each object with the sum of its waits by band, and who had it or
+// ended the waits. An object is known by its process, kind and address. Context: viewer.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "viewer/analyze/counted_waits.h"
+
+namespace varve::analyze {
+
+/// A thread that others waited for, at one place of the program: where it released the object.
+struct Holder {
+  ThreadId thread;
+  PathId path;             // of its releases
+  uint64_t caused_ns = 0;  // of waits, while it was the next to release
+  uint64_t releases = 0;
+  uint32_t most_waiters = 0;
+};
+
+struct WaitObject {
+  ProcessId process;
+  format::ObjectKind kind{};
+  uint64_t address = 0;  // see format::ObjectKind
+  PathId first;          // of the first wait with a stack; path 0: none has one
+  uint64_t wait_ns = 0, longest_ns = 0, count = 0;
+  BandTimes::Times bands{};
+  uint32_t threads = 0;           // that waited for it
+  std::vector<Holder> holders;    // by the time they caused, the largest first
+  std::vector<uint32_t> counted;  // rows of the counted waits
+
+  uint64_t poorly_used_ns() const { return bands[size_t(Band::kIdle)] + bands[size_t(Band::kPoor)]; }
+};
+
+/// By poorly used time, then by all, the largest first. `counted` are waits that pass a filter.
+std::vector<WaitObject> wait_objects(const load::Profile& profile, const std::vector<CountedWait>& counted);
+
+/// Those of the counted waits whose thread, process, module and function pass.
+std::vector<CountedWait> waits_that_pass(const load::Profile& profile, const symbol::SymbolTable& symbols,
+                                         const Filter& filter, const std::vector<CountedWait>& counted);
+
+}  // namespace varve::analyze

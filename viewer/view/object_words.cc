@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// See object_words.h.
+// Context: viewer.
+#include "viewer/view/object_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace varve::view {
+namespace {
+
+using format::ObjectKind;
+
+/// What the number of an object is.
+enum class Identity : uint8_t { kNone, kAddress, kTid, kPid, kDescriptor };
+
+struct KindWords {
+  std::string_view name;
+  Identity identity;
+};
+constexpr std::array<KindWords, size_t(ObjectKind::kCount)> kKinds{{
+    {"Unknown", Identity::kNone},
+    {"Mutex", Identity::kAddress},
+    {"RwLock", Identity::kAddress},
+    {"Condition", Identity::kAddress},
+    {"Semaphore", Identity::kAddress},
+    {"Barrier", Identity::kAddress},
+    {"Thread", Identity::kTid},
+    {"Child", Identity::kPid},
+    {"Sleep", Identity::kNone},
+    {"Poll", Identity::kDescriptor},
+    {"Stream", Identity::kDescriptor},
+    {"Futex", Identity::kAddress},
+}};
+static_assert(!kKinds.back().name.empty());
+
+std::string joined_thread(const load::Profile& profile, const analyze::WaitObject& object) {
+  for (const load::Thread& thread : profile.threads)
+    if (thread.process == object.process && uint64_t(uint32_t(thread.tid)) == object.address &&
+        !thread.name.empty())
+      return fmt::format("Thread {} ({})", thread.name, object.address);
+  return fmt::format("Thread {}", object.address);
+}
+
+/// Functions that programs reach a wait through: of the C++ library and of the layers of its threads.
+bool is_library(const Source& source, const load::Site& site, std::string_view name) {
+  constexpr std::string_view kNames[] = {"std::", "__gthread", "__gnu_cxx::", "boost::"};
+  constexpr std::string_view kModules[] = {"libstdc++.so", "libc++.so", "libc.so", "libpthread"};
+  const auto starts = [](std::string_view text) {
+    return [text](std::string_view start) { return text.starts_with(start); };
+  };
+  return std::ranges::any_of(kNames, starts(name)) ||
+         std::ranges::any_of(kModules, starts(analyze::module_name(source.profile, site.module)));
+}
+
+}  // namespace
+
+std::string_view kind_name(ObjectKind kind) {
+  return kKinds[kind < ObjectKind::kCount ? size_t(kind) : 0].name;
+}
+
+std::string object_words(const load::Profile& profile, const analyze::WaitObject& object) {
+  const KindWords& words = kKinds[object.kind < ObjectKind::kCount ? size_t(object.kind) : 0];
+  switch (words.identity) {
+    case Identity::kTid:
+      return joined_thread(profile, object);
+    case Identity::kAddress:
+      return fmt::format("{} {:#x}", words.name, object.address);
+    case Identity::kPid:
+      return object.address == 0 ? "Child process, any" : fmt::format("Child process {}", object.address);
+    case Identity::kDescriptor:
+      return fmt::format("{} fd {}", words.name, object.address);
+    case Identity::kNone:
+      break;
+  }
+  return std::string(words.name);
+}
+
+Caller caller_of(const Source& source, PathId path) {
+  Caller nearest;
+  for (PathId at = path; at.valid() && at.index() != 0; at = source.profile.paths[at.index()].parent) {
+    const SiteId site = source.profile.paths[at.index()].site;
+    if (source.profile.sites[site.index()].special()) continue;
+    for (const symbol::Frame& frame : source.symbols.frames(site)) {
+      const Caller caller{frame.function, source.symbols.strings.text(frame.file), frame.line};
+      if (!nearest.function.valid()) nearest = caller;
+      const std::string_view name =
+          source.symbols.strings.text(source.symbols.functions[frame.function.index()].name);
+      if (!is_library(source, source.profile.sites[site.index()], name)) return caller;
+    }
+  }
+  return nearest;
+}
+
+std::string caller_words(const Source& source, const Caller& caller) {
+  if (!caller.function.valid()) return "";
+  const std::string_view name =
+      source.symbols.strings.text(source.symbols.functions[caller.function.index()].short_name);
+  if (caller.line == 0) return std::string(name);
+  return fmt::format("{}:{} ({})", caller.file.substr(caller.file.rfind('/') + 1), caller.line, name);
+}
+
+std::string thread_words(const load::Profile& profile, ThreadId thread) {
+  const load::Thread& row = profile.threads[thread.index()];
+  return row.name.empty() ? fmt::format("{}", row.tid) : row.name;
+}
+
+}  // namespace varve::view

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Words for what threads wait for: kinds of objects, an object by its kind and address or number, and the
+// place in the program that waited first or released. Context: viewer.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "viewer/analyze/wait_objects.h"
+#include "viewer/view/request.h"
+
+namespace varve::view {
+
+/// "Mutex", "Condition"; what a type column has.
+std::string_view kind_name(format::ObjectKind kind);
+
+/// "Mutex 0x5581d0", "Thread worker (4711)", "Sleep". `thread` waits for it.
+std::string object_words(const load::Profile& profile, const analyze::WaitObject& object);
+
+/// Where the program itself stood: the innermost frame that is not the C or C++ library's. None for a path
+/// without frames.
+struct Caller {
+  FunctionId function;
+  std::string_view file;  // empty: not known
+  uint32_t line = 0;
+};
+Caller caller_of(const Source& source, PathId path);
+
+/// "tiles.cc:41 (TileQueue::pop)", or the function alone; empty for none.
+std::string caller_words(const Source& source, const Caller& caller);
+
+/// "worker 5": its name, or its number where it has none.
+std::string thread_words(const load::Profile& profile, ThreadId thread);
+
+}  // namespace varve::view
