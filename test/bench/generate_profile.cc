@@ -277,7 +277,8 @@ class Generator {
       const auto& stack = models[thread].next();
       std::reverse_copy(stack.begin(), stack.end(), writers[thread].scratch());
       uint64_t time = kStartNs + (i / options_.threads + 1) * kIntervalNs + thread * 1000;
-      if (!writers[thread].write(file, time, {.weight_ns = kIntervalNs}, uint32_t(stack.size())))
+      if (!writers[thread].write(file, time, agent::record_of({.weight_ns = kIntervalNs}),
+                                 uint32_t(stack.size())))
         fail("the agent's file cannot grow: {}", std::strerror(file.error()));
     }
     for (auto& writer : writers)

@@ -153,6 +153,7 @@ class Maker {
         rows.ticks.push_back(row.samples > 0 ? 1 : 0);
       }
     }
+    add_waits();
     settle(profile());
     return std::move(made_);
   }
@@ -209,6 +210,44 @@ class Maker {
       states.events.push_back(event);
       states.end = {event.time_ns};
     }
+  }
+
+  /// What kStates says that threads waited for, as their agents would have seen it; of I/O they saw nothing.
+  /// Worker 1 releases what others wait for, shortly before they go on.
+  void add_waits() {
+    using format::ObjectKind;
+    constexpr ObjectKind kKinds[size_t(WaitKind::kCount)] = {ObjectKind::kNone,      ObjectKind::kMutex,
+                                                             ObjectKind::kCondition, ObjectKind::kNone,
+                                                             ObjectKind::kSleep,     ObjectKind::kThread};
+    constexpr uint64_t kObjects[size_t(WaitKind::kCount)] = {0, 0x5581d0, 0x558210, 0, 0, 4716};
+    constexpr uint64_t kWakeUpNs = 40'000;
+    std::array<const StateRow*, kThreads> before{};
+    for (const StateRow& row : kStates) {
+      const StateRow* last = std::exchange(before[row.thread], &row);
+      if (!last || last->state != RunState::kBlocked) continue;
+      const ObjectKind kind = kKinds[size_t(last->wait)];
+      if (kind == ObjectKind::kNone) continue;
+      const uint64_t start = profile().session.start_time.count, end = start + row.ms * 1'000'000;
+      const uint64_t object = kObjects[size_t(last->wait)];
+      const PathId path = some_path(row.thread);
+      profile().waits.waits.push_back(
+          {end, (row.ms - last->ms) * 1'000'000, object, {row.thread}, path, 1, kind});
+      if (kind == ObjectKind::kMutex || kind == ObjectKind::kCondition)
+        profile().waits.releases.push_back({end - kWakeUpNs, 0, object, {1}, some_path(1), 1, kind});
+    }
+    profile().waits.waits.push_back(
+        {start_of(1) + 5'000'000'000, 700'000, 0x5581d0, {1}, {0}, 120, ObjectKind::kMutex});
+    profile().waits.sort();
+  }
+
+  uint64_t start_of(uint32_t thread) { return profile().threads[thread].start_time.count; }
+
+  /// Of the first sample of a thread.
+  PathId some_path(uint32_t thread) {
+    const load::Samples& rows = profile().samples;
+    for (size_t i = 0; i < rows.size(); ++i)
+      if (rows.thread[i] == ThreadId{thread} && rows.ticks[i] != 0) return rows.path[i];
+    return {0};
   }
 
   void add_tasks() {

@@ -308,7 +308,7 @@ Test(load_damage, the_same_frames_below_changing_roots) {
   std::vector<uint64_t> stack;
   for (uint64_t i = 0; i < format::kMaxStackDepth; ++i) stack.push_back(0x1000 + i);
   for (int i = 0; i < 2000; ++i)
-    builder.add_sample(process, 0, stack, 1, 0, format::StackEnd(i % int(format::StackEnd::kCount)));
+    builder.add_sample(process, 0, stack, 1, 0, format::StackEnd(i % int(format::StackEnd::kNotTaken)));
   builder.close_accounts();
   load::Profile profile = builder.load();
   uint64_t bytes = builder.files()[kAgent].size();

@@ -36,7 +36,7 @@ ProfileBuilder random_profile(uint32_t seed, size_t samples, uint32_t chunk_byte
     stack.resize(keep);
     for (size_t fresh = random() % 12; fresh > 0 && stack.size() < 40; --fresh)
       stack.push_back(kBias + random() % 0x110000);
-    auto end = format::StackEnd(random() % 4 ? 0 : random() % uint64_t(format::StackEnd::kCount));
+    auto end = format::StackEnd(random() % 4 ? 0 : random() % uint64_t(format::StackEnd::kNotTaken));
     builder.add_sample(random() % 3, uint32_t(random() % 4), stack, 1 + random() % 20'000'000, 0, end);
   }
   builder.close_accounts();

@@ -80,7 +80,7 @@ class Recording {
       writers_[thread].give_segment(std::exchange(spare_, {}));
     std::ranges::copy(sample.stack, writers_[thread].scratch());
     cr_assert(writers_[thread].write(*file_, sample.time_ns,
-                                     {.weight_ns = sample.weight_ns, .end = sample.end},
+                                     agent::record_of({.weight_ns = sample.weight_ns, .end = sample.end}),
                                      uint32_t(sample.stack.size())));
     written_[thread].push_back(std::move(sample));
   }
@@ -115,7 +115,7 @@ Test(load_writer, samples_of_the_agents_writer_read_back_equal) {
       stack.erase(stack.begin(), stack.begin() + ptrdiff_t(leave));
       for (size_t enter = random() % 8; enter > 0 && stack.size() < kMaxDepth; --enter)
         stack.insert(stack.begin(), next_frame(random));
-      auto end = format::StackEnd(random() % 5 ? 0 : random() % uint64_t(format::StackEnd::kCount));
+      auto end = format::StackEnd(random() % 5 ? 0 : random() % uint64_t(format::StackEnd::kNotTaken));
       recording.sample(random() % 3 ? thread : random() % (thread + 1) / 2 * 2,
                        {maybe_deep(stack, random), time += random() % 1000, random() % 20'000'000, end});
     }

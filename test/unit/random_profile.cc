@@ -164,6 +164,40 @@ void add_run_states(load::Profile& profile, uint64_t seed, load::RunStates::Sour
   std::ranges::stable_sort(states.events, {}, &RunEvent::time_ns);
 }
 
+void add_waits(load::Profile& profile, uint64_t seed) {
+  Random random(seed);
+  profile.waits = {};
+  const uint64_t begin = profile.session.start_time.count;
+  for (uint32_t thread = 0; thread < profile.threads.size(); ++thread) {
+    uint64_t time = begin + below(random, 100'000'000);
+    while (time < begin + profile.session.elapsed.count) {
+      const uint64_t duration = below(random, 20'000'000);
+      const auto kind = format::ObjectKind(1 + below(random, size_t(format::ObjectKind::kCount) - 1));
+      const bool sum = below(random, 5) == 0;
+      const PathId path{sum ? 0 : uint32_t(below(random, profile.paths.size()))};
+      const uint64_t object = below(random, 4) * 64;
+      time += duration;
+      profile.waits.waits.push_back({time,
+                                     sum ? duration / 4 : duration,
+                                     object,
+                                     {thread},
+                                     path,
+                                     sum ? uint32_t(2 + below(random, 100)) : 1,
+                                     kind});
+      if (below(random, 2) == 0)
+        profile.waits.releases.push_back({time - below(random, duration + 1),
+                                          duration,
+                                          object,
+                                          {uint32_t(below(random, profile.threads.size()))},
+                                          path,
+                                          1,
+                                          kind});
+      time += below(random, 30'000'000);
+    }
+  }
+  profile.waits.sort();
+}
+
 void settle(load::Profile& profile) {
   profile.sampled = profile.residual = profile.unsampled = {};
   profile.sample_count = 0;
@@ -202,6 +236,7 @@ RandomProfile random_profile(uint64_t seed, size_t samples) {
   if (seed % 2 == 1)
     add_run_states(made.profile, seed,
                    seed % 4 == 1 ? load::RunStates::Source::kSwitches : load::RunStates::Source::kSweeps);
+  if (seed % 3 != 0) add_waits(made.profile, seed);
   return made;
 }
 

@@ -27,6 +27,10 @@ void add_run_states(load::Profile& profile, uint64_t seed, load::RunStates::Sour
 /// Fills the ledger's sums from the rows.
 void settle(load::Profile& profile);
 
+/// Waits and releases of its threads, in place of those it has: of all kinds, some of them sums of short
+/// ones.
+void add_waits(load::Profile& profile, uint64_t seed);
+
 /// Functions of a row's stack, the root first; `inlines` as in the views. "inlined" frames get a mark of
 /// their own.
 struct StackFrame {

@@ -47,13 +47,13 @@ class ObjectTable {
     const std::vector<Column> text = {{"", "Wait", Unit::kTime},
                                       {"", "Wait%", Unit::kShare},
                                       {"", "Count", Unit::kCount},
-                                      {"", "Mean", Unit::kTime, false, -1, 6},
+                                      {"", "Mean", Unit::kTime, false, -1, 5},
                                       {"", "Longest", Unit::kTime, false, -1, 3},
                                       {"", banded_ ? "Idle+Poor" : "", Unit::kTime, false, -1, 5},
                                       {"", banded_ ? ".Id -Po =Ok #Id" : "", Unit::kBar, false, -1, 4}};
     const std::vector<Column> rest = {{"object", "Object", Unit::kText},
                                       {"type", "", Unit::kText},
-                                      {"created_at", "First wait at", Unit::kText, false, -1, 2},
+                                      {"created_at", "First wait at", Unit::kText},
                                       {"wait_ns", "", Unit::kTime},
                                       {"wait_count", "", Unit::kCount},
                                       {"idle_ns", "", Unit::kTime},
@@ -61,7 +61,7 @@ class ObjectTable {
                                       {"ok_ns", "", Unit::kTime},
                                       {"ideal_ns", "", Unit::kTime},
                                       {"over_ns", "", Unit::kTime},
-                                      {"top_holder", "Mostly ended by", Unit::kText, false, -1, 1},
+                                      {"top_holder", "", Unit::kText},
                                       {"longest_ns", "", Unit::kTime},
                                       {"threads", "", Unit::kCount},
                                       {"pid", "", Unit::kNumber}};
@@ -126,13 +126,13 @@ Table holder_table(const Source& source, std::span<const WaitObject> objects, co
   table.id = "holders";
   table.title = "Who ended these waits, and had the others wait meanwhile";
   table.columns = {{"caused_ns", "Caused", Unit::kTime},
-                   {"caused_share", "Wait%", Unit::kShare},
+                   {"caused_share", "Wait%", Unit::kShare, false, -1, 4},
                    {"releases", "Releases", Unit::kCount, false, -1, 2},
                    {"most_waiters", "Queue", Unit::kCount, false, -1, 3},
-                   {"thread", "Thread", Unit::kText},
+                   {"thread", "Thread", Unit::kText, false, -1, 6},
                    {"tid", "", Unit::kNumber},
                    {"object", "Object", Unit::kText},
-                   {"place", "Released at", Unit::kText, false, -1, 1}};
+                   {"place", "Released at", Unit::kText}};
   struct Each {
     const WaitObject* object;
     const analyze::Holder* holder;
