@@ -150,7 +150,9 @@ Options target_options(view::Request& request) {
       request,
       {
           {"Bands", "--metric", "WHAT", "cpu",
-           "Count all CPU time (cpu), or only that of moments in one band: poor, ok, ideal, over.",
+           "Count all CPU time (cpu), only that of moments in one band (poor, ok, ideal, over), or what "
+           "threads "
+           "waited (wait).",
            set_choice<analyze::Metric>(request.metric, std::move(metrics))},
           {"Bands", "--target", "N", "the processors that the command could use",
            "Judge concurrency against N threads.", set_target(request.bands.target)},

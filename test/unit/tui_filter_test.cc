@@ -173,16 +173,18 @@ Test(tui_filter, metrics_one_after_the_other) {
   }
   cr_expect_gt(sum, 0u);
   cr_expect_leq(sum, cpu);
+  driver.press("m");
+  cr_expect(driver.line(1).starts_with("Wait time "), "%s", driver.line(1).c_str());
   driver.press("mg");
   cr_expect(driver.text() == all, "round and round");
-  driver.press("u");
+  driver.press("uu");
   cr_expect(driver.line(1).starts_with("Over CPU time "), "%s", driver.line(1).c_str());
   driver.press("uuuug");
   cr_expect(driver.text() == all);
   driver.press(":metric poor<Enter>f");
   cr_expect(driver.line(1).starts_with("Poor CPU time ") && driver.filter().starts_with("function "));
   driver.press(":metric none<Enter>");
-  cr_expect(driver.message().find("not one of cpu, poor, ok, ideal, over") != std::string::npos, "%s",
+  cr_expect(driver.message().find("not one of cpu, poor, ok, ideal, over, wait") != std::string::npos, "%s",
             driver.message().c_str());
 }
 

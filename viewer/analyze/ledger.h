@@ -8,12 +8,16 @@
 
 namespace varve::analyze {
 
-/// cpu = sampled + residual + not_sampled, all of the run; shown + filtered_out = cpu.
+/// cpu = sampled + residual + not_sampled, all of the run; shown + filtered_out = cpu, unless waits are
+/// shown.
 struct Ledger {
   Nanos cpu, sampled, residual, not_sampled;
   Nanos shown, filtered_out;
   /// What the agents saw beyond the kernel's own sum: clocks read at different moments. Inside `cpu`.
   Nanos beyond_kernel;
+
+  /// What shares are of: the CPU time, or the Wait.
+  Nanos whole() const { return shown + filtered_out; }
 };
 
 Ledger ledger(const load::Profile& profile, const Selection& selection);

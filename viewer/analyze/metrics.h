@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// MetricTable: some numbers a row, all of which add up. A metric more (a wait, say) is a column
-// more, and no analysis changes. Context: viewer.
+// MetricTable: some numbers a row, all of which add up. A metric more is a column more, and no analysis
+// changes. Context: viewer.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,9 @@
 namespace varve::analyze {
 
 /// Columns in their order; times in nanoseconds. Every table has the first two. Where run states are known
-/// the CPU time is there once more, by the band of its moment; what has no band is in none of those.
+/// the CPU time is there once more, by the band of its moment; what has no band is in none of those. In
+/// tables of waits the first column is the Wait, the second the number of waits, and there is an Idle band,
+/// too.
 enum Metric : size_t {
   kCpu = 0,
   kSamples = 1,
@@ -21,6 +23,9 @@ enum Metric : size_t {
   kIdeal = 4,
   kOver = 5,
   kBandedMetricCount = 6,
+  kIdleWait = 6,
+  kWaitMetricCount = 7,
+  kWait = 8,  // no column: asks for tables of waits
 };
 
 class MetricTable {

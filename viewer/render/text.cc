@@ -93,10 +93,10 @@ std::string text(const view::View& view, const TextStyle& style) {
   std::string end = legend_text(view, style);
   for (const std::string& note : view.notes) end += wrapped(note, style);
   if (!view.filter.empty()) {
-    const uint64_t cpu = view.ledger.cpu.count;
-    const double part = cpu == 0 ? 0 : double(view.ledger.shown.count) / double(cpu);
+    const uint64_t whole = view.ledger.whole().count;
+    const double part = whole == 0 ? 0 : double(view.ledger.shown.count) / double(whole);
     end += wrapped(fmt::format("Filter {}: {} of {}, {}%", view.filter, time_text(view.ledger.shown.count),
-                               time_text(cpu), percent(part)),
+                               time_text(whole), percent(part)),
                    style);
   }
   end += wrapped(ledger_line(view.ledger), style);

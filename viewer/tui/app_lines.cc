@@ -90,11 +90,11 @@ void App::draw_totals(Pane pane) {
   const view::View* view = screen().shown();
   // Where the view is still to come its sums are known as a rule.
   if (const analyze::Ledger* ledger = view != nullptr ? &view->ledger : workspace_.totals()) {
-    const uint64_t cpu = ledger->cpu.count, shown = ledger->shown.count;
+    const uint64_t whole = ledger->whole().count, shown = ledger->shown.count;
     const view::MetricKind& metric = view::metric_kind(workspace_.request().metric);
     words = fmt::format("{} {}  ", metric.title, render::time_text(shown));
-    if (shown != cpu)
-      words = fmt::format("{} {} of {}  ", metric.title, render::time_text(shown), render::time_text(cpu));
+    if (shown != whole)
+      words = fmt::format("{} {} of {}  ", metric.title, render::time_text(shown), render::time_text(whole));
   }
   std::string rest;
   if (profile.session.elapsed.count != 0)

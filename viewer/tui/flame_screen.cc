@@ -164,7 +164,7 @@ void FlameScreen::draw_box(Pane& pane, const Box& box) const {
     std::string text;
     if (inside >= kLeastText) {
       const std::string share =
-          fmt::format(" {}%", render::percent(part(nodes_[box.node].time, made_->ledger.cpu.count)));
+          fmt::format(" {}%", render::percent(part(nodes_[box.node].time, made_->ledger.whole().count)));
       const std::string name = name_of(box.node);
       text = name.size() + share.size() <= inside ? name + share : render::elide_name(name, inside);
     }
@@ -180,7 +180,7 @@ void FlameScreen::draw_box(Pane& pane, const Box& box) const {
 /// What the selected cell has no room for. Returns the rows used.
 size_t FlameScreen::draw_details(Pane pane) const {
   const Node& node = nodes_[selected_];
-  const uint64_t whole = made_->ledger.cpu.count;
+  const uint64_t whole = made_->ledger.whole().count;
   pane.repeat(0, 0, pane.look().utf8 ? U'─' : U'-', pane.columns(), kDim);
   pane.put_name(1, 0, full_name(selected_), pane.columns(), kBold);
   const auto line = [&](size_t row, std::string_view label, uint64_t time, uint64_t other,

@@ -12,6 +12,8 @@
 
 namespace varve::view {
 
+struct BandColumn;
+
 class BandColumns {
  public:
   /// Bars are as long as `longest_ns` says a full one is.
@@ -32,6 +34,7 @@ class BandColumns {
   void put_no_data(Table& table) const;
 
  private:
+  std::span<const BandColumn> columns() const;
   bool known() const { return source_.concurrency != nullptr && source_.concurrency->banded; }
 
   const Source& source_;

@@ -62,14 +62,17 @@ class NumberColumns {
  public:
   NumberColumns(const Source& source, const Request& request, const analyze::Selection& selection,
                 const analyze::Flat& flat)
-      : request_(request), samples_(whole(selection)[kSamples]), bands_(source, largest_cpu(flat.self)) {}
+      : request_(request),
+        counted_(source.of_waits ? "Waits" : "Samples"),
+        samples_(whole(selection)[kSamples]),
+        bands_(source, largest_cpu(flat.self)) {}
 
   void add_text_columns(Table& table) const {
     const char* error = request_.errors ? "+-%" : "";
     for (const Column& column :
          {Column{"", "Self", Unit::kTime}, Column{"", "Self%", Unit::kShare}, Column{"", error, Unit::kShare},
           Column{"", "Total", Unit::kTime, false, -1, 4}, Column{"", "Total%", Unit::kShare, false, -1, 6},
-          Column{"", "Samples", Unit::kCount, false, -1, 3}})
+          Column{"", counted_, Unit::kCount, false, -1, 3}})
       table.columns.push_back(column);
     bands_.add_text_columns(table);
   }
@@ -97,6 +100,7 @@ class NumberColumns {
   }
 
   const Request& request_;
+  const char* counted_;
   uint64_t samples_;
   BandColumns bands_;
 };
@@ -156,7 +160,7 @@ Made make_modules(const Source& source, const Request& request, const analyze::S
   table.columns.push_back({"build_id", "", Unit::kText});
   numbers.add_data_columns(table);
   fill(flat, selection, request, [&](uint32_t key, std::string label, RowKind kind, const Numbers& n) {
-    Cell name = kEmptyStack, path = std::string_view(), build_id = std::string_view();
+    Cell name = no_stack(source), path = std::string_view(), build_id = std::string_view();
     if (!label.empty()) {
       name = view.own(std::move(label));
     } else if (key < profile.modules.size()) {

@@ -10,14 +10,13 @@
 namespace varve::view {
 
 std::span<const MetricKind> metric_kinds() {
-  // A metric that is no part of the CPU time, such as a wait, would have its row here, and its samples in
-  // analyze::select().
   static constexpr MetricKind kTable[] = {
       {"cpu", analyze::kCpu, "CPU time", "of all moments"},
       {"poor", analyze::kPoor, "Poor CPU time", "while far fewer threads than the target were active"},
       {"ok", analyze::kOk, "Ok CPU time", "while somewhat fewer threads than the target were active"},
       {"ideal", analyze::kIdeal, "Ideal CPU time", "while about as many threads as the target were active"},
       {"over", analyze::kOver, "Over CPU time", "while more threads than the target were active"},
+      {"wait", analyze::kWait, "Wait time", "that threads waited for locks, others, I/O or time"},
   };
   return kTable;
 }
@@ -28,6 +27,8 @@ const MetricKind& metric_kind(analyze::Metric metric) {
 
 std::string metric_trouble(const load::Profile& profile, analyze::Metric metric) {
   if (metric == analyze::kCpu || profile.run_states.known()) return "";
+  if (metric == analyze::kWait)
+    return profile.waits.waits.empty() ? "No metric wait: neither waits nor run states were recorded." : "";
   return fmt::format("No metric {}: run states were not recorded; record with --run-states auto.",
                      metric_kind(metric).name);
 }

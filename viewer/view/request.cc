@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "viewer/analyze/select_waits.h"
 #include "viewer/view/empty_profile.h"
 #include "viewer/view/make.h"
 #include "viewer/view/metrics.h"
@@ -16,7 +17,7 @@ namespace {
 
 /// What was cut, as options.
 std::string cut_words(const Request& request) {
-  if (request.metric == analyze::kCpu) return request.filter_words;
+  if (request.metric == analyze::kCpu || request.metric == analyze::kWait) return request.filter_words;
   return std::string("--metric ") + metric_kind(request.metric).name +
          (request.filter_words.empty() ? "" : " ") + request.filter_words;
 }
@@ -26,22 +27,23 @@ std::string cut_words(const Request& request) {
 std::span<const Kind> kinds() {
   static constexpr Kind kTable[] = {
       {"summary", "the run in numbers, its hottest functions, and whether the data can be trusted", false,
-       make_summary},
-      {"hotspots", "functions by the CPU time spent in themselves", false, make_hotspots},
-      {"top-down", "the call tree, from the start of each thread downwards", true, make_top_down},
-      {"bottom-up", "functions by self time, and below each who called it", true, make_bottom_up},
-      {"callers", "one function, who calls it and whom it calls", false, make_callers},
-      {"threads", "CPU time by thread", false, make_threads},
-      {"processes", "CPU time by process", false, make_processes},
-      {"modules", "CPU time by program file and library", false, make_modules},
-      {"lines", "CPU time by source line", false, make_lines},
-      {"concurrency", "how long how many threads ran together, and the bands of that", false,
+       false, make_summary},
+      {"hotspots", "functions by the CPU time spent in themselves", false, true, make_hotspots},
+      {"top-down", "the call tree, from the start of each thread downwards", true, true, make_top_down},
+      {"bottom-up", "functions by self time, and below each who called it", true, true, make_bottom_up},
+      {"callers", "one function, who calls it and whom it calls", false, true, make_callers},
+      {"threads", "CPU time by thread", false, true, make_threads},
+      {"processes", "CPU time by process", false, true, make_processes},
+      {"modules", "CPU time by program file and library", false, true, make_modules},
+      {"lines", "CPU time by source line", false, true, make_lines},
+      {"concurrency", "how long how many threads ran together, and the bands of that", false, false,
        make_concurrency},
-      {"tlp", "thread level parallelism of the run and of each process", false, make_tlp},
-      {"waits", "locks and waits: what threads waited for, how long, and who had it", false, make_waits},
-      {"timeline", "what each thread did over time: ran, was ready, or waited and for what", false,
+      {"tlp", "thread level parallelism of the run and of each process", false, false, make_tlp},
+      {"waits", "locks and waits: what threads waited for, how long, and who had it", false, false,
+       make_waits},
+      {"timeline", "what each thread did over time: ran, was ready, or waited and for what", false, false,
        make_timeline},
-      {"quality", "whole and broken stacks, missing names, losses, and what to do about them", false,
+      {"quality", "whole and broken stacks, missing names, losses, and what to do about them", false, false,
        make_quality},
   };
   return kTable;
@@ -57,7 +59,10 @@ const Kind* find_kind(std::string_view name) {
 Prepared prepare(const Source& source, const Request& request) {
   Prepared prepared{analyze::concurrency(source.profile, request.filter, request.bands), {}};
   prepared.selection =
-      analyze::select(source.profile, source.symbols, request.filter, prepared.concurrency, request.metric);
+      request.metric == analyze::kWait
+          ? analyze::select_waits(source.profile, source.symbols, request.filter, prepared.concurrency)
+          : analyze::select(source.profile, source.symbols, request.filter, prepared.concurrency,
+                            request.metric);
   return prepared;
 }
 
@@ -68,7 +73,13 @@ Made make(const Kind& kind, const Source& source, const Request& request) {
 Made make(const Kind& kind, const Source& source, const Request& request, const Prepared& prepared) {
   if (std::string trouble = metric_trouble(source.profile, request.metric); !trouble.empty())
     return tl::unexpected(std::move(trouble));
-  const Source observed{source.profile, source.symbols, &prepared.concurrency};
+  if (request.metric == analyze::kWait && !kind.waits) {
+    Request of_cpu = request;
+    of_cpu.metric = analyze::kCpu;
+    return make(kind, source, of_cpu);
+  }
+  const Source observed{source.profile, source.symbols, &prepared.concurrency,
+                        request.metric == analyze::kWait};
   const analyze::Selection& selection = prepared.selection;
   const analyze::Ledger ledger = analyze::ledger(source.profile, selection);
   const bool nothing_left = selection.kept[analyze::kCpu] == 0 && selection.filtered_out[analyze::kCpu] != 0;
@@ -79,7 +90,7 @@ Made make(const Kind& kind, const Source& source, const Request& request, const 
   made->filter = cut_words(request);
   if (const MetricKind& metric = metric_kind(request.metric); metric.metric != analyze::kCpu)
     made->notes.push_back(fmt::format("{}: {}.", metric.title, metric.meaning));
-  if (nothing_left) made->notes.push_back("Nothing passes the filter: all of the CPU time is filtered out.");
+  if (nothing_left) made->notes.push_back("Nothing passes the filter: all of the time is filtered out.");
   for (std::string& reason : why_empty(source.profile)) made->notes.push_back(std::move(reason));
   return made;
 }

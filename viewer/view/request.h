@@ -68,6 +68,7 @@ struct Source {
   const load::Profile& profile;
   const symbol::SymbolTable& symbols;
   const analyze::Concurrency* concurrency = nullptr;  // there once make() calls the maker of a view
+  bool of_waits = false;                              // likewise: times are waits, not CPU time
 };
 
 using Made = tl::expected<View, std::string>;
@@ -76,6 +77,7 @@ struct Kind {
   const char* name;
   const char* sentence;  // for help
   bool tree;             // cut by share by default, where a list is cut by number
+  bool waits;            // can show waits in place of CPU time
   Made (*make)(const Source&, const Request&, const analyze::Selection&);
 };
 

@@ -43,7 +43,8 @@ std::string_view function_module(const Source& source, FunctionId function) {
 }
 
 FunctionCells function_cells(const Source& source, FunctionId function) {
-  if (!function.valid()) return {kEmptyStack, kEmptyStack, std::string_view(), std::string_view(), {}, true};
+  const std::string_view nobody = no_stack(source);
+  if (!function.valid()) return {nobody, nobody, std::string_view(), std::string_view(), {}, true};
   const symbol::Function& row = source.symbols.functions[function.index()];
   const symbol::StringTable& strings = source.symbols.strings;
   const std::string_view short_name = strings.text(row.short_name);

@@ -16,7 +16,13 @@
 namespace varve::view {
 
 inline constexpr std::string_view kEmptyStack = "[no stack]";
+inline constexpr std::string_view kOtherWaits = "[other waits]";  // that no hook saw
 inline constexpr std::string_view kFilteredOut = "[filtered out]";
+
+/// What time without any stack is called.
+constexpr std::string_view no_stack(const Source& source) {
+  return source.of_waits ? kOtherWaits : kEmptyStack;
+}
 
 double share(uint64_t part, uint64_t whole);
 /// "99.9%": rounded down, so that only all of it is 100%.

@@ -66,13 +66,13 @@ void fill(const analyze::MetricTable& metrics, size_t count, const analyze::Sele
   if (out[kCpu] > 0 || out[kSamples] > 0) add_sum(RowKind::kFilteredOut, std::string(kFilteredOut), out);
 }
 
-Table thread_table(const StateColumns& states, const BandColumns& bands) {
+Table thread_table(const Source& source, const StateColumns& states, const BandColumns& bands) {
   Table table;
   table.id = "threads";
   table.empty = "No thread was seen.";
   table.columns = {
-      {"", "CPU", Unit::kTime},
-      {"", "CPU%", Unit::kShare},
+      {"", source.of_waits ? "Wait" : "CPU", Unit::kTime},
+      {"", source.of_waits ? "Wait%" : "CPU%", Unit::kShare},
   };
   states.add_text_columns(table);
   table.columns.insert(table.columns.end(), {
@@ -104,7 +104,7 @@ Made make_threads(const Source& source, const Request& request, const analyze::S
   const StateColumns states(source);
   const BandColumns bands(source, largest_cpu(selection.by_thread));
   View view;
-  Table table = thread_table(states, bands);
+  Table table = thread_table(source, states, bands);
   const auto add = [&](RowKind kind, std::span<const uint64_t> sum, ThreadId id, std::string_view name) {
     Cell start, life, pid, tid;
     std::string_view program;
@@ -163,13 +163,13 @@ std::string shown_command(const load::Process& process) {
   return words;
 }
 
-Table process_table(const BandColumns& bands) {
+Table process_table(const Source& source, const BandColumns& bands) {
   Table table;
   table.id = "processes";
   table.empty = "No process was seen.";
   table.columns = {
-      {"", "CPU", Unit::kTime},
-      {"", "CPU%", Unit::kShare},
+      {"", source.of_waits ? "Wait" : "CPU", Unit::kTime},
+      {"", source.of_waits ? "Wait%" : "CPU%", Unit::kShare},
       {"", "Start", Unit::kTime, false, -1, 3},
       {"", "Lifetime", Unit::kTime, false, -1, 2},
       {"", "Samples", Unit::kCount, false, -1, 1},
@@ -197,7 +197,7 @@ Made make_processes(const Source& source, const Request& request, const analyze:
   const ByProcess sums = by_process(profile, selection.by_thread);
   View view;
   const BandColumns bands(source, largest_cpu(sums.metrics));
-  Table table = process_table(bands);
+  Table table = process_table(source, bands);
   const auto add = [&](RowKind kind, std::span<const uint64_t> sum, const load::Process* process,
                        std::string_view shown, std::string_view command, Cell threads) {
     Cell start, life, pid, ppid, image;

@@ -19,8 +19,6 @@ namespace {
 using analyze::Band;
 using analyze::WaitObject;
 
-constexpr std::string_view kOtherWaits = "[other waits]";
-
 /// What the rows of both tables are shares of, and how long bars are.
 struct Scale {
   uint64_t whole_ns = 0;

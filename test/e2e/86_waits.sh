@@ -1,0 +1,60 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Locks and waits: programs that measure their own waits. Counts are exact, times within 3 %, the object has its type and
+# the function that waited, its holder is the thread that let go; the waits of a thread add up to its Wait.
+# alone
+. "$(dirname "$0")/agent.inc"
+
+# object TYPE COLUMN [FUNCTION]: of the objects of a type, those first waited for in a function
+object() { rows waits waits "sum(n(r, '$2') for r in rows if r['type'] == '$1' and '($3)' in r['created_at'])"; }
+
+# waits WHAT TYPE FUNCTION [HOLDER]
+waits() {
+  local what=$1 type=$2 function=$3 holder=${4:-}
+  profile waits "$programs/wait_truth" "$what"
+  local count=$(truth waits) ns=$(truth waited_ns)
+  expect_eq "waits of $what" "$(object "$type" wait_count "$function")" "$count"
+  local got=$(object "$type" wait_ns "$function")
+  # A thread that is awake and has no processor yet does not wait any more, but its own clock counts it.
+  holds "wait of $what is $got, by its own clock $ns" "abs($got - $ns) <= 0.03 * $ns + $count * 100e3"
+  [ -z "$holder" ] || expect_eq "who ended waits of $what" \
+    "$(rows waits waits "[r['top_holder'].split(':')[0] for r in rows if r['type'] == '$type' and '($function)' in r['created_at']]")" \
+    "['$holder']"
+  # By thread: what the objects have, and [other waits].
+  holds "sum of $what" "abs($(rows waits waits "sum(n(r, 'wait_ns') for r in rows)") - $(rows threads waits "sum(n(r, 'wait_ns') for r in rows)")) <= 10"
+}
+
+for run_states in auto sweeps; do
+  waits mutex Mutex mutex_waiter holder
+  waits condition Condition condition_waiter holder
+  waits rwlock RwLock reader holder
+  waits semaphore Semaphore semaphore_waiter holder
+  waits barrier Barrier early holder
+  waits sleep Sleep sleeper
+done
+run_states=
+
+profile waits "$programs/wait_truth" mutex
+expect_eq "threads waited for" "$(rows waits waits "sorted(r['object'].split(' (')[0] for r in rows if r['type'] == 'Thread')")" \
+  "['Thread holder', 'Thread waiter']"
+report top-down waits --metric wait --format csv
+expect_match out 'mutex_waiter'
+report waits waits
+expect_match out '^Who ended these waits'
+
+# --waits off: no wait has a row, and the profile says why.
+record -q --waits off -o off "$programs/wait_truth" sleep
+expect_eq "exit code" $code 0
+report waits off
+expect_match out 'Waits were not recorded: --waits off'
+expect_no_match out 'Sleep'
+
+# Short waits are counted without a stack, however many there are; min= says what is short.
+record -q --waits min=100ms -o short "$programs/wait_truth" mutex
+rows waits short "sum(n(r, 'wait_count') for r in rows if r['type'] == 'Mutex')" >count
+expect_eq "short waits" "$(cat count)" 20
+record --waits min=2h true
+expect_eq "exit code" $code 125
+expect_match err "out of range"
+record --waits often true
+expect_match err "is not on, off or min=DURATION"

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// Waits: they add up to the Wait of threads whatever the filter, bands are those of their moments, and who
+// released an object is charged with what others waited for it meanwhile. Context: tests.
+#include <criterion/criterion.h>
+
+#include <numeric>
+
+#include "test/unit/random_profile.h"
+#include "viewer/analyze/select_waits.h"
+#include "viewer/analyze/thread_states.h"
+#include "viewer/analyze/wait_objects.h"
+
+namespace varve {
+namespace {
+
+using analyze::Band;
+using format::ObjectKind;
+using test::RandomProfile;
+
+constexpr uint64_t kMs = 1'000'000;
+
+/// Two threads of one process, observed: "holder" runs all the time, "waiter" is blocked from 10 to 40 ms.
+RandomProfile two_threads() {
+  RandomProfile made;
+  load::Profile& profile = made.profile;
+  profile.session.elapsed = {100 * kMs};
+  profile.session.processors = 2;
+  profile.session.texts = {{"affinity", "0-1"}, {"cores", "2"}};
+  profile.processes.push_back({});
+  profile.paths = {{}};
+  load::RunStates& states = profile.run_states;
+  states.source = load::RunStates::Source::kSwitches;
+  states.end = {100 * kMs};
+  for (uint32_t i = 0; i < 2; ++i) {
+    load::Thread thread;
+    thread.process = {0};
+    thread.tid = int32_t(100 + i);
+    thread.track = {i};
+    thread.end_time = {100 * kMs};
+    profile.threads.push_back(thread);
+    load::Track track;
+    track.tid = thread.tid;
+    track.start_seen = true;
+    track.end = thread.end_time;
+    states.tracks.push_back(track);
+  }
+  const auto event = [&](uint64_t ms, uint32_t track, bool runs) {
+    load::RunEvent row;
+    row.time_ns = ms * kMs;
+    row.track = {track};
+    row.running = runs ? load::RunEvent::kWhole : uint16_t(0);
+    states.events.push_back(row);
+  };
+  event(0, 0, true), event(0, 1, true), event(10, 1, false), event(40, 1, true);
+  return made;
+}
+
+analyze::Concurrency concurrency_of(const load::Profile& profile) {
+  return analyze::concurrency(profile, {}, {});
+}
+
+Test(waits, only_what_was_blocked_counts) {
+  RandomProfile made = two_threads();
+  // The hook's clock saw 2 ms more on each side.
+  made.profile.waits.waits = {{42 * kMs, 34 * kMs, 0x10, {1}, {0}, 1, ObjectKind::kMutex}};
+  const auto counted = analyze::counted_waits(made.profile, {}, concurrency_of(made.profile));
+  cr_assert_eq(counted.size(), 1u);
+  cr_expect_eq(counted[0].time_ns, 30 * kMs);
+  cr_expect_eq(counted[0].count, 1u);
+  // One thread of two active: half of the target is Poor. The 4 ms with both are Ideal.
+  cr_expect_eq(counted[0].bands[size_t(Band::kPoor)], uint64_t(30 * kMs * 30.0 / 34));
+  cr_expect_eq(counted[0].bands[size_t(Band::kIdeal)], uint64_t(30 * kMs * 4.0 / 34));
+}
+
+Test(waits, a_holder_is_charged_until_its_release) {
+  RandomProfile made = two_threads();
+  made.profile.waits.waits = {{40 * kMs, 30 * kMs, 0x10, {1}, {0}, 1, ObjectKind::kMutex}};
+  made.profile.waits.releases = {{5 * kMs, 0, 0x10, {0}, {0}, 1, ObjectKind::kMutex},
+                                 {20 * kMs, 0, 0x10, {0}, {0}, 1, ObjectKind::kMutex},
+                                 {25 * kMs, 0, 0x20, {0}, {0}, 1, ObjectKind::kMutex},
+                                 {39 * kMs, 0, 0x10, {0}, {0}, 3, ObjectKind::kMutex}};
+  const auto counted = analyze::counted_waits(made.profile, {}, concurrency_of(made.profile));
+  const auto objects = analyze::wait_objects(made.profile, counted);
+  cr_assert_eq(objects.size(), 1u);
+  cr_assert_eq(objects[0].holders.size(), 1u);
+  cr_expect_eq(objects[0].holders[0].releases, 2u);
+  cr_expect_eq(objects[0].holders[0].caused_ns, 29 * kMs, "the wake-up is nobody's");
+  cr_expect_eq(objects[0].holders[0].most_waiters, 3u);
+}
+
+Test(waits, the_end_of_a_thread_releases_who_joins_it) {
+  RandomProfile made = two_threads();
+  made.profile.threads[0].end_time = {39 * kMs};
+  made.profile.waits.waits = {{40 * kMs, 30 * kMs, 100, {1}, {0}, 1, ObjectKind::kThread}};
+  const auto counted = analyze::counted_waits(made.profile, {}, concurrency_of(made.profile));
+  const auto objects = analyze::wait_objects(made.profile, counted);
+  cr_assert_eq(objects.size(), 1u);
+  cr_assert_eq(objects[0].holders.size(), 1u);
+  cr_expect(objects[0].holders[0].thread == ThreadId{0});
+  cr_expect_eq(objects[0].holders[0].caused_ns, 29 * kMs);
+}
+
+Test(waits, sums_of_short_ones_give_way) {
+  RandomProfile made = two_threads();
+  made.profile.waits.waits = {{30 * kMs, 20 * kMs, 0x10, {1}, {0}, 1, ObjectKind::kMutex},
+                              {39 * kMs, 15 * kMs, 0x20, {1}, {0}, 1000, ObjectKind::kMutex}};
+  const auto counted = analyze::counted_waits(made.profile, {}, concurrency_of(made.profile));
+  cr_assert_eq(counted.size(), 2u);
+  cr_expect_eq(counted[0].time_ns, 20 * kMs);
+  cr_expect_eq(counted[1].time_ns, 10 * kMs, "no more than is left of the thread's Wait");
+  cr_expect_eq(counted[1].count, 1000u);
+}
+
+/// Wait by path, by thread and by what was filtered out is the Wait of all threads.
+Test(waits, add_up_to_the_wait_of_threads) {
+  for (const uint64_t seed : {1, 5, 7, 11, 13}) {
+    const RandomProfile made = test::random_profile(seed);
+    cr_assert_not(made.profile.waits.empty());
+    const auto states = analyze::settled_states(made.profile, analyze::time_range(made.profile, {}));
+    uint64_t whole = 0;
+    for (const auto& each : states) whole += each.waiting_ns();
+    analyze::Filter filter;
+    for (const char* thread : {"", "1"}) {
+      if (*thread) filter.thread = *analyze::Pattern::parse(thread);
+      const auto concurrency = analyze::concurrency(made.profile, filter, {});
+      const auto selection = analyze::select_waits(made.profile, made.symbols, filter, concurrency);
+      const uint64_t kept = selection.kept[analyze::kCpu];
+      cr_expect_eq(kept + selection.filtered_out[analyze::kCpu], whole, "seed %lu", seed);
+      cr_expect_eq(selection.by_path.sum()[analyze::kCpu], kept);
+      cr_expect_eq(selection.by_thread.sum()[analyze::kCpu], kept);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace varve
