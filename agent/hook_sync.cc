@@ -128,7 +128,9 @@ VARVE_HOOK int sem_post(sem_t* semaphore) noexcept {
 VARVE_HOOK int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {
   { Releasing releasing(ObjectKind::kBarrier, barrier); }
   Waiting waiting(ObjectKind::kBarrier, object_of(barrier));
-  return real_barrier_wait(barrier);
+  const int result = real_barrier_wait(barrier);
+  if (result == PTHREAD_BARRIER_SERIAL_THREAD) waiting.was_none();  // glibc has the last to come say this
+  return result;
 }
 
 VARVE_HOOK int pthread_join(pthread_t thread, void** result) {

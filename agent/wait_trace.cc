@@ -158,7 +158,7 @@ Waiting::~Waiting() {
   if (!block_) return;
   wait_trace.waiters.leave(wait_.object);
   if (block_->open_scope == this) close(*block_);
-  end_wait(*block_, wait_);
+  if (!was_none_) end_wait(*block_, wait_);
 }
 
 void Releasing::look() {

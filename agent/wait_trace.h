@@ -44,9 +44,13 @@ class Waiting {
   Waiting(const Waiting&) = delete;
   Waiting& operator=(const Waiting&) = delete;
 
+  /// The call came back at once, and says so.
+  void was_none() { was_none_ = true; }
+
  private:
   ThreadBlock* block_;  // null: not recorded
   OpenWait wait_;
+  bool was_none_ = false;
 };
 
 /// The calling thread lets those go on that wait for an object, if any do. After the scope the object may

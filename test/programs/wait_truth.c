@@ -44,7 +44,10 @@ static uint64_t waits, waited_ns;
 
 static void meet(void) { pthread_barrier_wait(&start); }
 
-static void mutex_waiter(void) { TIMED(pthread_mutex_lock(&lock)), pthread_mutex_unlock(&lock); }
+static void mutex_waiter(void) {
+  TIMED(pthread_mutex_lock(&lock));
+  pthread_mutex_unlock(&lock);
+}
 static void mutex_holder(void) { spin(8), pthread_mutex_unlock(&lock); }
 
 static void condition_waiter(void) {
@@ -61,7 +64,10 @@ static void condition_holder(void) {
   pthread_mutex_unlock(&lock);
 }
 
-static void reader(void) { TIMED(pthread_rwlock_rdlock(&rwlock)), pthread_rwlock_unlock(&rwlock); }
+static void reader(void) {
+  TIMED(pthread_rwlock_rdlock(&rwlock));
+  pthread_rwlock_unlock(&rwlock);
+}
 static void writer(void) { spin(8), pthread_rwlock_unlock(&rwlock); }
 
 static void semaphore_waiter(void) { TIMED(sem_wait(&semaphore)); }
@@ -89,18 +95,28 @@ static const struct Kind kinds[] = {{"mutex", mutex_waiter, mutex_holder},
                                     {"sleep", sleeper, nothing}};
 static const struct Kind* kind;
 
+// How long this thread was ready and had no processor: its own clock counts that after each wait.
+static unsigned long ready_ns;
+static void read_ready(void) {
+  FILE* file = fopen("/proc/thread-self/schedstat", "r");
+  if (!file || fscanf(file, "%*u %lu", &ready_ns) != 1) ready_ns = 0;
+  if (file) fclose(file);
+}
+
 static void* wait_for_it(void* unused) {
-  for (int i = 0; i < kRounds; ++i) meet(), kind->waiter();
+  for (int i = 0; i < kRounds; ++i) meet(), kind->waiter(), meet();
+  read_ready();
   return unused;
 }
 
-// Takes what the waiter will wait for before both meet.
+// Takes what the waiter will wait for before both meet; they meet again once the waiter has it no more.
 static void* let_go(void* unused) {
   for (int i = 0; i < kRounds; ++i) {
     if (kind->holder == mutex_holder) pthread_mutex_lock(&lock);
     if (kind->holder == writer) pthread_rwlock_wrlock(&rwlock);
     meet();
     kind->holder();
+    meet();
   }
   return unused;
 }
@@ -119,6 +135,7 @@ int main(int count, char** words) {
   pthread_setname_np(holder, "holder");
   pthread_join(waiter, 0);
   pthread_join(holder, 0);
-  printf("{\"waits\": %lu, \"waited_ns\": %lu}\n", (unsigned long)waits, (unsigned long)waited_ns);
+  printf("{\"waits\": %lu, \"waited_ns\": %lu, \"ready_ns\": %lu}\n", (unsigned long)waits,
+         (unsigned long)waited_ns, ready_ns);
   return 0;
 }

@@ -23,36 +23,34 @@ std::span<const Wait> waits_of(const load::Profile& profile, ThreadId thread) {
 }
 
 /// Adds what a thread was blocked in a stretch to those of its waits that lie there.
-void add_blocked(const load::Profile& profile, ThreadId thread, TimeRange stretch, uint32_t blocked_share,
+void add_blocked(const load::Profile& profile, ThreadId thread, TimeRange stretch,
                  std::vector<uint64_t>& blocked) {
   const std::span<const Wait> waits = waits_of(profile, thread);
   auto wait = std::ranges::upper_bound(waits, stretch.begin, {}, &Wait::end_ns);
-  for (; wait != waits.end() && wait->end_ns - std::min(wait->end_ns, wait->duration_ns) < stretch.end;
-       ++wait) {
-    if (wait->count != 1) continue;
-    const auto row = size_t(&*wait - profile.waits.waits.data());
-    blocked[row] += part_of(stretch.within(range_of(*wait)).length(), blocked_share);
-  }
+  for (; wait != waits.end() && wait->begin_ns() < stretch.end; ++wait)
+    if (wait->count == 1)
+      blocked[size_t(&*wait - profile.waits.waits.data())] += stretch.within(range_of(*wait)).length();
 }
 
-/// By row of Waits::waits; sums of short ones, of which nobody knows when they were, have their duration.
+/// By row of Waits::waits. Switches tell when a thread was blocked; sweeps only how long, so the hook's time
+/// stands. So it does for sums of short ones, of which nobody knows when they were.
 std::vector<uint64_t> blocked_time(const load::Profile& profile, TimeRange range) {
   const std::vector<Wait>& waits = profile.waits.waits;
   std::vector<uint64_t> blocked(waits.size());
+  const bool exact = profile.run_states.source == load::RunStates::Source::kSwitches;
   for (size_t i = 0; i < waits.size(); ++i) {
-    const bool observed = profile.threads[waits[i].thread.index()].track.valid();
+    const bool observed = exact && profile.threads[waits[i].thread.index()].track.valid();
     if (waits[i].count != 1)
       blocked[i] = waits[i].end_ns >= range.begin && waits[i].end_ns < range.end ? waits[i].duration_ns : 0;
     else if (!observed)
       blocked[i] = range_of(waits[i]).within(range).length();
   }
+  if (!exact) return blocked;
   const TrackThreads threads(profile);
   for_each_stretch(profile.run_states, [&](const load::RunEvent& event, TimeRange stretch) {
-    const uint32_t share =
-        load::RunEvent::kWhole - std::min<uint32_t>(event.active(), load::RunEvent::kWhole);
-    if (share == 0) return;
+    if (event.active() != 0) return;
     for (const TrackThreads::Part& part : threads.of(event.track, stretch))
-      add_blocked(profile, part.thread, stretch.within(part.range).within(range), share, blocked);
+      add_blocked(profile, part.thread, stretch.within(part.range).within(range), blocked);
   });
   return blocked;
 }
