@@ -32,6 +32,14 @@ Real<int(mtx_t*, const timespec*)> real_mtx_timedlock{"mtx_timedlock"};
 int lock_word(const Mutex& mutex) { return __atomic_load_n(&mutex.__data.__lock, __ATOMIC_RELAXED); }
 int lock_word(const mtx_t& mutex) { return lock_word(reinterpret_cast<const Mutex&>(mutex)); }
 
+/// 2 where unlocking will wake a thread, or, of robust and priority-inheriting mutexes, the owner with
+/// FUTEX_WAITERS, which is the sign. A ceiling of priorities has bits of its own. A number of a thread that
+/// looks like 2 is taken for it.
+bool wakes(int word) {
+  constexpr int kWithoutCeiling = 0x7ffff;
+  return word < 0 || (word & kWithoutCeiling) == 2;
+}
+
 /// By `lock`, which may wait.
 template <typename Object, typename Try, typename Lock>
 [[gnu::noinline]] int lock_that_is_held(Object* mutex, Try& try_lock, int busy, Lock lock) {
@@ -55,7 +63,8 @@ template <typename Object, typename Unlock>
 
 template <typename Object, typename Unlock>
 int unlocked(Object* mutex, Unlock& unlock) {
-  return anybody_waits(mutex) ? unlock_for_others(mutex, unlock) : unlock(mutex);
+  // The table first: a look at the lock word waits until the processor has done the locking.
+  return anybody_waits(mutex) && wakes(lock_word(*mutex)) ? unlock_for_others(mutex, unlock) : unlock(mutex);
 }
 
 }  // namespace

@@ -19,15 +19,17 @@ namespace {
 
 using format::ObjectKind;
 
-/// A thread may take so many stacks of waits and releases: one each half millisecond, a hundred at once. A
-/// stack takes 1 to 4 us, so that is below 1 % of a processor. What is beyond has no stack.
-constexpr uint64_t kNsPerStack = 500'000, kNsAtOnce = 100 * kNsPerStack;
+/// A process may write so many waits and releases: four a millisecond, four thousand at once. One takes 1 to
+/// 4 us, most of it for its stack, so that is about 1 % of a processor. Waits beyond are counted like short
+/// ones.
+constexpr uint64_t kNsPerEvent = 250'000, kNsAtOnce = 4000 * kNsPerEvent;
 
-bool may_take_stack(ThreadBlock& block, uint64_t now_ns) {
-  uint64_t& paid = block.stacks_until_ns;
-  if (paid < now_ns) paid = now_ns;
-  if (paid > now_ns + kNsAtOnce) return false;
-  paid += kNsPerStack;
+/// Of two threads that ask at once both may be let through.
+bool may_write(uint64_t now_ns) {
+  const uint64_t paid = wait_trace.paid_until_ns.load(std::memory_order_relaxed);
+  const uint64_t from = paid > now_ns ? paid : now_ns;
+  if (from > now_ns + kNsAtOnce) return false;
+  wait_trace.paid_until_ns.store(from + kNsPerEvent, std::memory_order_relaxed);
   return true;
 }
 
@@ -74,7 +76,7 @@ void write_event(ThreadBlock& block, const Event& event, bool with_stack) {
   if (!in_recorded_process() || !agent_state.takes_samples(agent_state.state())) return;
   const uint64_t now = monotonic_ns();
   TakenStack stack;
-  if (with_stack && may_take_stack(block, now)) stack = take_stack(block);
+  if (with_stack) stack = take_stack(block);
   RecordFields fields;
   fields.kind = event.record;
   fields.flags = stack.flags;
@@ -108,7 +110,7 @@ void end_wait(ThreadBlock& block, const OpenWait& wait) {
   const uint64_t duration = now > wait.begin_ns ? now - wait.begin_ns : 0;
   if (block.in_wait_trace) return count(format::Counter::kWaitsLost);
   InTrace tracing(block);
-  if (duration >= agent_state.wait_min_ns) {
+  if (duration >= agent_state.wait_min_ns && may_write(now)) {
     SignalBlock guard;
     return write_event(block, {format::RecordKind::kWaitEvent, wait.kind, wait.object, now, duration, 1},
                        true);
@@ -165,6 +167,7 @@ void Releasing::look() {
   const Waiters::Place& place = wait_trace.waiters.of(object_);
   const uint64_t now = monotonic_ns(), since = place.since_ns.load(std::memory_order_relaxed);
   if (!current_block || !current_block->live || now < since + agent_state.wait_min_ns / 2) return;
+  if (!may_write(now)) return;
   waiters_ = place.count.load(std::memory_order_relaxed);
   waited_ns_ = now - since;
   time_ns_ = now;

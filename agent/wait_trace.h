@@ -17,6 +17,7 @@ namespace varve::agent {
 
 struct WaitTrace {
   std::atomic<bool> on{false};
+  std::atomic<uint64_t> paid_until_ns{0};  // the time up to which records were written; see may_write()
   Waiters waiters;
 };
 extern WaitTrace wait_trace __attribute__((visibility("hidden")));

@@ -35,8 +35,7 @@ struct ThreadBlock {
   OpenWait open_wait;
   const void* open_scope = nullptr;  // the Waiting that it belongs to
   ShortWaits short_waits;
-  uint64_t stacks_until_ns = 0;  // the time up to which stacks of waits were paid for
-  bool in_wait_trace = false;    // a signal handler of the program that waits meanwhile is not recorded
+  bool in_wait_trace = false;  // a signal handler of the program that waits meanwhile is not recorded
 
   // Not the handler's: the registry's.
   ThreadBlock* next = nullptr;
