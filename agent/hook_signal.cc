@@ -27,10 +27,12 @@
 #include "agent/signal/tick_handler.h"
 #include "agent/signal_block.h"
 #include "agent/thread_registry.h"
+#include "agent/wait_trace.h"
 
 namespace varve::agent {
 namespace {
 
+using format::ObjectKind;
 using Handler = void (*)(int);
 Real<int(int, const struct sigaction*, struct sigaction*)> sigaction_real{"sigaction"};
 Real<Handler(int, Handler)> real_signal{"signal"};
@@ -349,17 +351,20 @@ VARVE_HOOK int signalfd(int fd, const sigset_t* set, int flags) noexcept {
 
 VARVE_HOOK int ppoll(pollfd* fds, nfds_t count, const timespec* timeout, const sigset_t* set) {
   WaitMask filtered(set);
+  Waiting waiting(count != 0 ? ObjectKind::kPoll : ObjectKind::kSleep, count != 0 ? unsigned(fds->fd) : 0);
   return real_ppoll(fds, count, timeout, filtered.get());
 }
 
 VARVE_HOOK int pselect(int count, fd_set* in, fd_set* out, fd_set* except, const timespec* timeout,
                        const sigset_t* set) {
   WaitMask filtered(set);
+  Waiting waiting(count != 0 ? ObjectKind::kPoll : ObjectKind::kSleep, 0);
   return real_pselect(count, in, out, except, timeout, filtered.get());
 }
 
 VARVE_HOOK int epoll_pwait(int fd, epoll_event* events, int count, int timeout, const sigset_t* set) {
   WaitMask filtered(set);
+  Waiting waiting(ObjectKind::kPoll, unsigned(fd));
   return real_epoll_pwait(fd, events, count, timeout, filtered.get());
 }
 

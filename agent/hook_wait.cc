@@ -14,6 +14,7 @@
 #include "agent/real.h"
 #include "agent/signal/agent_state.h"
 #include "agent/signal/clock.h"
+#include "agent/wait_trace.h"
 #include "common/process_usage.h"
 
 namespace varve::agent {
@@ -41,13 +42,18 @@ void note_child(pid_t pid, int status, const rusage& usage) {
   reaped.commit(sizeof record, now);
 }
 
+pid_t wait_for_child(pid_t pid, int* status, int options, rusage* usage) {
+  Waiting waiting(format::ObjectKind::kChild, pid > 0 ? uint64_t(pid) : 0);
+  return real_wait4(pid, status, options, usage);
+}
+
 /// All of them by the one that tells what a child used. A cancellation point as the others are.
 pid_t reap(pid_t pid, int* status, int options, rusage* usage) {
   int own_status = 0;
   rusage own_usage{};
   int& ended_as = status ? *status : own_status;
   rusage& used = usage ? *usage : own_usage;
-  const pid_t child = real_wait4(pid, &ended_as, options, &used);
+  const pid_t child = wait_for_child(pid, &ended_as, options, &used);
   if (child <= 0 || (!WIFEXITED(ended_as) && !WIFSIGNALED(ended_as))) return child;
   const int saved_errno = errno;
   note_child(child, ended_as, used);

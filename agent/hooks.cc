@@ -17,6 +17,7 @@ void resolve_hooks() {
   resolve_condition_hooks();
   resolve_sync_hooks();
   resolve_sleep_hooks();
+  resolve_io_hooks();
 }
 
 void start_hooks() {

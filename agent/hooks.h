@@ -22,6 +22,7 @@ void resolve_mutex_hooks();
 void resolve_condition_hooks();
 void resolve_sync_hooks();
 void resolve_sleep_hooks();
+void resolve_io_hooks();
 void start_thread_hooks();
 void start_process_hooks();
 

@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "agent/children.h"
+#include "agent/descriptor_names.h"
 #include "agent/marks.h"
 #include "agent/session.h"
 #include "agent/signal/agent_state.h"
@@ -213,6 +214,7 @@ void begin_forked_image() {
   begin_thread(*block, {.start_cpu_ns = 0, .is_main = true});
   begin_marks_of_child();
   forget_reaped_children();
+  forget_descriptor_names();
   block->stack = stack;  // the child goes on where its thread was, on that thread's stack
 }
 

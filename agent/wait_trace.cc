@@ -6,6 +6,7 @@
 
 #include <sys/mman.h>
 
+#include "agent/descriptor_names.h"
 #include "agent/image.h"
 #include "agent/signal/agent_state.h"
 #include "agent/signal/clock.h"
@@ -71,10 +72,19 @@ struct Event {
   uint64_t count;
 };
 
+constexpr bool is_descriptor(ObjectKind kind) {
+  return kind == ObjectKind::kPoll || kind == ObjectKind::kDescriptor;
+}
+/// Whether all calls are timed, those that did not wait as well.
+constexpr bool may_not_wait(ObjectKind kind) { return is_descriptor(kind) || kind == ObjectKind::kChild; }
+/// Whether a thread of this process may end the wait.
+constexpr bool has_releases(ObjectKind kind) { return kind <= ObjectKind::kBarrier; }
+
 /// With all signals blocked.
 void write_event(ThreadBlock& block, const Event& event, bool with_stack) {
   if (!in_recorded_process() || !agent_state.takes_samples(agent_state.state())) return;
   const uint64_t now = monotonic_ns();
+  if (is_descriptor(event.kind) && with_stack) note_descriptor(int(event.object), event.time_ns);
   TakenStack stack;
   if (with_stack) stack = take_stack(block);
   RecordFields fields;
@@ -108,6 +118,7 @@ class InTrace {
 void end_wait(ThreadBlock& block, const OpenWait& wait) {
   const uint64_t now = monotonic_ns();
   const uint64_t duration = now > wait.begin_ns ? now - wait.begin_ns : 0;
+  if (duration < agent_state.wait_min_ns && may_not_wait(wait.kind)) return;
   if (block.in_wait_trace) return count(format::Counter::kWaitsLost);
   InTrace tracing(block);
   if (duration >= agent_state.wait_min_ns && may_write(now)) {
@@ -121,6 +132,10 @@ void end_wait(ThreadBlock& block, const OpenWait& wait) {
   write_sum(block, full);
 }
 
+void leave(const OpenWait& wait) {
+  if (has_releases(wait.kind)) wait_trace.waiters.leave(wait.object);
+}
+
 void close(ThreadBlock& block) {
   block.open_wait.kind = ObjectKind::kNone;
   block.open_scope = nullptr;
@@ -129,7 +144,7 @@ void close(ThreadBlock& block) {
 /// A scope that was left by a longjmp lay here or above. When its wait ended nobody knows.
 void forget_left_scope(ThreadBlock& block, const void* here) {
   if (!block.open_scope || here < block.open_scope) return;
-  wait_trace.waiters.leave(block.open_wait.object);
+  leave(block.open_wait);
   close(block);
   count(format::Counter::kWaitsLost);
 }
@@ -153,12 +168,12 @@ Waiting::Waiting(ObjectKind kind, uint64_t object) : block_(traces_waits() ? cur
   wait_ = {kind, object, monotonic_ns()};
   block_->open_wait = wait_;
   block_->open_scope = this;
-  wait_trace.waiters.enter(object, wait_.begin_ns);
+  if (has_releases(kind)) wait_trace.waiters.enter(object, wait_.begin_ns);
 }
 
 Waiting::~Waiting() {
   if (!block_) return;
-  wait_trace.waiters.leave(wait_.object);
+  leave(wait_);
   if (block_->open_scope == this) close(*block_);
   if (!was_none_) end_wait(*block_, wait_);
 }
@@ -187,7 +202,7 @@ void end_waits(ThreadBlock& block) {
   const OpenWait cancelled = block.open_wait;
   close(block);
   if (cancelled.kind != ObjectKind::kNone) {
-    wait_trace.waiters.leave(cancelled.object);
+    leave(cancelled);
     end_wait(block, cancelled);
   }
   for (uint32_t i = 0; i < ShortWaits::kSums; ++i) write_sum(block, block.short_waits.take(i));

@@ -89,7 +89,7 @@ enum class ChunkType : uint32_t {
   kModules = fourcc("MODS"),    // agent: kModuleLoad, kModuleUnload records
   kThreads = fourcc("THRD"),    // agent: kThread records of exactly sizeof(ThreadRecord)
   kSamples = fourcc("SAMP"),    // agent: kThreadSwitch, kSample, kWaitEvent, kRelease records
-  kMarks = fourcc("MARK"),      // agent: kMark, kProcessExit records
+  kMarks = fourcc("MARK"),      // agent: kMark, kProcessExit, kDescriptor records
   kRunStates = fourcc("RUNS"),  // observer: kTrack, kTrackEnd, kSwitches, kSweep, kWait, kSwitchesLost
   kStrings = fourcc("STRG"),    // symbols: array chunk, see symbol_format.h
 };
@@ -134,6 +134,7 @@ enum class RecordKind : uint8_t {
   kMark = 16,          // MarkRecord, name NUL
   kWaitEvent = 17,     // varints, see wait_format.h
   kRelease = 18,       // likewise
+  kDescriptor = 19,    // DescriptorRecord, name NUL
 };
 
 /// `size` covers this header and the body, so a reader skips kinds it does not know.
@@ -320,6 +321,15 @@ struct MarkRecord {
 };
 static_assert(sizeof(MarkRecord) == 16);
 inline constexpr uint32_t kMostMarkNameBytes = 120;  // longer names are cut
+
+/// What a descriptor that a thread waited for was since `time_ns`. After this: name NUL ("socket
+/// 127.0.0.1:80", or as in /proc/PID/fd), padding to 8.
+struct DescriptorRecord {
+  RecordHeader header;
+  int32_t fd;
+  uint64_t time_ns;  // of the end of the wait
+};
+static_assert(sizeof(DescriptorRecord) == 16);
 
 /// Why a stack ends where it ends. kRoot alone is a whole stack.
 enum class StackEnd : uint8_t {

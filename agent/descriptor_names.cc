@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// See descriptor_names.h.
+// Context: any thread of the target, its signal handlers included.
+#include "agent/descriptor_names.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <cstring>
+
+#include "agent/event_log.h"
+#include "agent/signal/agent_state.h"
+#include "agent/text.h"
+
+namespace varve::agent {
+namespace {
+
+constinit EventLog names;
+
+/// The last name of a number, as a hash; two numbers with the same place are written in turn.
+struct Known {
+  int fd = -1;
+  uint32_t hash = 0;
+};
+constexpr uint32_t kKnown = 256;
+constinit Known known[kKnown];
+
+constexpr uint32_t kMostName = 256;
+
+void add_port(TextBuilder& text, in_port_t port) { text.add(":").add(uint64_t(ntohs(port))); }
+
+void add_address(TextBuilder& text, const sockaddr_storage& address) {
+  char digits[INET6_ADDRSTRLEN] = {};
+  if (address.ss_family == AF_INET) {
+    const auto& in = reinterpret_cast<const sockaddr_in&>(address);
+    text.add(inet_ntop(AF_INET, &in.sin_addr, digits, sizeof digits));
+    add_port(text, in.sin_port);
+  } else if (address.ss_family == AF_INET6) {
+    const auto& in = reinterpret_cast<const sockaddr_in6&>(address);
+    text.add("[").add(inet_ntop(AF_INET6, &in.sin6_addr, digits, sizeof digits)).add("]");
+    add_port(text, in.sin6_port);
+  } else if (address.ss_family == AF_UNIX) {
+    // An abstract name begins with a NUL and is no text.
+    const auto& un = reinterpret_cast<const sockaddr_un&>(address);
+    text.add(un.sun_path[0] ? un.sun_path : "unix");
+  }
+}
+
+/// "socket 127.0.0.1:6379": the peer, or, of one that listens, its own address. False: no socket.
+bool name_socket(int fd, TextBuilder& text) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  const bool peer = !failed(raw_syscall(__NR_getpeername, fd, as_arg(&address), as_arg(&size)));
+  size = sizeof address;
+  if (!peer && failed(raw_syscall(__NR_getsockname, fd, as_arg(&address), as_arg(&size)))) return false;
+  text.add(peer ? "socket " : "socket at ");
+  add_address(text, address);
+  return true;
+}
+
+/// As /proc has it: a path, "pipe:[81]", "anon_inode:[eventpoll]".
+void name_file(int fd, TextBuilder& text) {
+  char link[40];
+  TextBuilder(link, sizeof link).add("/proc/self/fd/").add(uint64_t(unsigned(fd)));
+  char path[kMostName];
+  const long size = raw_syscall(__NR_readlink, as_arg(link), as_arg(path), sizeof path - 1);
+  path[size > 0 ? size : 0] = 0;
+  text.add(path);
+}
+
+void write_name(int fd, const char* name, uint64_t time_ns) {
+  const auto bytes = uint32_t(std::strlen(name)) + 1;
+  const uint32_t size = format::round_up(uint32_t(sizeof(format::DescriptorRecord)) + bytes, 8);
+  uint8_t* out = names.begin_record(size, time_ns);
+  if (!out) return;
+  format::DescriptorRecord record{};
+  record.header = {uint16_t(size), uint8_t(format::RecordKind::kDescriptor), 0};
+  record.fd = fd;
+  record.time_ns = time_ns;
+  std::memcpy(out, &record, sizeof record);
+  std::memcpy(out + sizeof record, name, bytes);
+  names.commit(size, time_ns);
+}
+
+}  // namespace
+
+void note_descriptor(int fd, uint64_t time_ns) {
+  char name[kMostName] = {};
+  TextBuilder text(name, sizeof name);
+  if (!name_socket(fd, text)) name_file(fd, text);
+  if (!name[0]) return;
+  const uint32_t hash = format::fnv1a(reinterpret_cast<const uint8_t*>(name), std::strlen(name));
+  EventGuard guard(names);
+  Known& last = known[unsigned(fd) % kKnown];
+  if (last.fd == fd && last.hash == hash) return;
+  last = {fd, hash};
+  write_name(fd, name, time_ns);
+}
+
+void forget_descriptor_names() {
+  names.begin_anew();
+  for (Known& each : known) each = {};
+}
+
+}  // namespace varve::agent

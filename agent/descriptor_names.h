@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// Names of descriptors that threads waited for: a path, a pipe's number, a socket's peer. Looked up after a
+// wait that is recorded, and written when it is another one than the last for this number. Context: any
+// thread of the target, its signal handlers included.
+#pragma once
+
+#include <cstdint>
+
+namespace varve::agent {
+
+/// Writes what `fd` is, of the time `time_ns`, unless that is known.
+void note_descriptor(int fd, uint64_t time_ns);
+
+/// In the child of a fork: its file has none yet.
+void forget_descriptor_names();
+
+}  // namespace varve::agent

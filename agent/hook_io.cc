@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// Input and output: calls that may wait for a descriptor. Whether one will wait cannot be asked, so all are
+// timed, and only those as long as a wait with a stack count: a read that came back at once was none. Not
+// here: the C library's own calls (fread, getline), which come past no hook; the observer sees those.
+// Context: any thread of the target, its signal handlers included.
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "agent/hooks.h"
+#include "agent/real.h"
+#include "agent/wait_trace.h"
+
+namespace varve::agent {
+namespace {
+
+using format::ObjectKind;
+
+Real<ssize_t(int, void*, size_t)> real_read{"read"};
+Real<ssize_t(int, void*, size_t, size_t)> real_read_chk{"__read_chk"};
+Real<ssize_t(int, const void*, size_t)> real_write{"write"};
+Real<ssize_t(int, const iovec*, int)> real_readv{"readv"};
+Real<ssize_t(int, const iovec*, int)> real_writev{"writev"};
+Real<ssize_t(int, void*, size_t, int)> real_recv{"recv"};
+Real<ssize_t(int, void*, size_t, size_t, int)> real_recv_chk{"__recv_chk"};
+Real<ssize_t(int, void*, size_t, int, sockaddr*, socklen_t*)> real_recvfrom{"recvfrom"};
+Real<ssize_t(int, msghdr*, int)> real_recvmsg{"recvmsg"};
+Real<ssize_t(int, const void*, size_t, int)> real_send{"send"};
+Real<ssize_t(int, const void*, size_t, int, const sockaddr*, socklen_t)> real_sendto{"sendto"};
+Real<ssize_t(int, const msghdr*, int)> real_sendmsg{"sendmsg"};
+Real<int(int, sockaddr*, socklen_t*)> real_accept{"accept"};
+Real<int(int, sockaddr*, socklen_t*, int)> real_accept4{"accept4"};
+Real<int(int, const sockaddr*, socklen_t)> real_connect{"connect"};
+Real<int(int)> real_fsync{"fsync"};
+Real<int(int)> real_fdatasync{"fdatasync"};
+Real<int(pollfd*, nfds_t, int)> real_poll{"poll"};
+Real<int(pollfd*, nfds_t, int, size_t)> real_poll_chk{"__poll_chk"};
+Real<int(int, fd_set*, fd_set*, fd_set*, timeval*)> real_select{"select"};
+Real<int(int, epoll_event*, int, int)> real_epoll_wait{"epoll_wait"};
+
+template <typename Call>
+auto with_descriptor(int fd, Call call) {
+  Waiting waiting(ObjectKind::kDescriptor, uint64_t(unsigned(fd)));
+  return call();
+}
+
+/// For the first of some descriptors, or for time alone where there is none.
+template <typename Call>
+auto polled(bool any, int first, Call call) {
+  Waiting waiting(any ? ObjectKind::kPoll : ObjectKind::kSleep, any ? uint64_t(unsigned(first)) : 0);
+  return call();
+}
+
+}  // namespace
+
+void resolve_io_hooks() {
+  real_read.get(), real_read_chk.get(), real_write.get(), real_readv.get(), real_writev.get();
+  real_recv.get(), real_recv_chk.get(), real_recvfrom.get(), real_recvmsg.get();
+  real_send.get(), real_sendto.get(), real_sendmsg.get();
+  real_accept.get(), real_accept4.get(), real_connect.get(), real_fsync.get(), real_fdatasync.get();
+  real_poll.get(), real_poll_chk.get(), real_select.get(), real_epoll_wait.get();
+}
+
+VARVE_HOOK ssize_t read(int fd, void* to, size_t size) {
+  return with_descriptor(fd, [=] { return real_read(fd, to, size); });
+}
+VARVE_HOOK ssize_t __read_chk(int fd, void* to, size_t size, size_t room) {
+  return with_descriptor(fd, [=] { return real_read_chk(fd, to, size, room); });
+}
+VARVE_HOOK ssize_t write(int fd, const void* from, size_t size) {
+  return with_descriptor(fd, [=] { return real_write(fd, from, size); });
+}
+VARVE_HOOK ssize_t readv(int fd, const iovec* to, int count) {
+  return with_descriptor(fd, [=] { return real_readv(fd, to, count); });
+}
+VARVE_HOOK ssize_t writev(int fd, const iovec* from, int count) {
+  return with_descriptor(fd, [=] { return real_writev(fd, from, count); });
+}
+VARVE_HOOK ssize_t recv(int fd, void* to, size_t size, int flags) {
+  return with_descriptor(fd, [=] { return real_recv(fd, to, size, flags); });
+}
+VARVE_HOOK ssize_t __recv_chk(int fd, void* to, size_t size, size_t room, int flags) {
+  return with_descriptor(fd, [=] { return real_recv_chk(fd, to, size, room, flags); });
+}
+VARVE_HOOK ssize_t recvfrom(int fd, void* to, size_t size, int flags, sockaddr* from, socklen_t* from_size) {
+  return with_descriptor(fd, [=] { return real_recvfrom(fd, to, size, flags, from, from_size); });
+}
+VARVE_HOOK ssize_t recvmsg(int fd, msghdr* message, int flags) {
+  return with_descriptor(fd, [=] { return real_recvmsg(fd, message, flags); });
+}
+VARVE_HOOK ssize_t send(int fd, const void* from, size_t size, int flags) {
+  return with_descriptor(fd, [=] { return real_send(fd, from, size, flags); });
+}
+VARVE_HOOK ssize_t sendto(int fd, const void* from, size_t size, int flags, const sockaddr* to,
+                          socklen_t to_size) {
+  return with_descriptor(fd, [=] { return real_sendto(fd, from, size, flags, to, to_size); });
+}
+VARVE_HOOK ssize_t sendmsg(int fd, const msghdr* message, int flags) {
+  return with_descriptor(fd, [=] { return real_sendmsg(fd, message, flags); });
+}
+VARVE_HOOK int accept(int fd, sockaddr* peer, socklen_t* size) {
+  return with_descriptor(fd, [=] { return real_accept(fd, peer, size); });
+}
+VARVE_HOOK int accept4(int fd, sockaddr* peer, socklen_t* size, int flags) {
+  return with_descriptor(fd, [=] { return real_accept4(fd, peer, size, flags); });
+}
+VARVE_HOOK int connect(int fd, const sockaddr* peer, socklen_t size) {
+  return with_descriptor(fd, [=] { return real_connect(fd, peer, size); });
+}
+VARVE_HOOK int fsync(int fd) {
+  return with_descriptor(fd, [=] { return real_fsync(fd); });
+}
+VARVE_HOOK int fdatasync(int fd) {
+  return with_descriptor(fd, [=] { return real_fdatasync(fd); });
+}
+
+VARVE_HOOK int poll(pollfd* fds, nfds_t count, int timeout) {
+  return polled(count != 0, count != 0 ? fds->fd : 0, [=] { return real_poll(fds, count, timeout); });
+}
+VARVE_HOOK int __poll_chk(pollfd* fds, nfds_t count, int timeout, size_t room) {
+  return polled(count != 0, count != 0 ? fds->fd : 0,
+                [=] { return real_poll_chk(fds, count, timeout, room); });
+}
+VARVE_HOOK int select(int count, fd_set* in, fd_set* out, fd_set* except, timeval* timeout) {
+  int first = 0;
+  while (first < count && !(in && FD_ISSET(first, in)) && !(out && FD_ISSET(first, out))) ++first;
+  return polled(first < count, first, [=] { return real_select(count, in, out, except, timeout); });
+}
+VARVE_HOOK int epoll_wait(int fd, epoll_event* events, int count, int timeout) {
+  return polled(true, fd, [=] { return real_epoll_wait(fd, events, count, timeout); });
+}
+
+}  // namespace varve::agent
