@@ -16,11 +16,14 @@ struct ObjectKey {
   ProcessId process;
   format::ObjectKind kind{};
   uint64_t address = 0;
+  uint32_t name = 0;  // load::Wait::name
   constexpr auto operator<=>(const ObjectKey&) const = default;
 };
 
 inline ObjectKey key_of(const load::Profile& profile, const load::Wait& wait) {
-  return {profile.threads[wait.thread.index()].process, wait.kind, wait.object};
+  // A number may be one file after the other, and a file may have several.
+  const ProcessId process = profile.threads[wait.thread.index()].process;
+  return {process, wait.kind, wait.name != 0 ? 0 : wait.object, wait.name};
 }
 
 /// Of a lock one thread after the other has it; anything else is a message.
@@ -40,14 +43,14 @@ class Releases {
  public:
   explicit Releases(const load::Profile& profile) {
     for (const load::Release& release : profile.waits.releases)
-      rows_.push_back({{profile.threads[release.thread.index()].process, release.kind, release.object},
+      rows_.push_back({{profile.threads[release.thread.index()].process, release.kind, release.object, 0},
                        release.time_ns,
                        release.thread,
                        release.path,
                        release.waiters});
     for (uint32_t i = 0; i < profile.threads.size(); ++i) {
       const load::Thread& thread = profile.threads[i];
-      const ObjectKey end{thread.process, format::ObjectKind::kThread, uint64_t(uint32_t(thread.tid))};
+      const ObjectKey end{thread.process, format::ObjectKind::kThread, uint64_t(uint32_t(thread.tid)), 0};
       if (thread.end_time.count != 0) rows_.push_back({end, thread.end_time.count, {i}, {0}, 1});
     }
     std::ranges::stable_sort(rows_, {}, [](const ReleaseAt& row) { return std::pair(row.key, row.time_ns); });

@@ -3,68 +3,75 @@
 // Context: viewer.
 #include "viewer/analyze/select_waits.h"
 
-#include <algorithm>
 #include <array>
-#include <numeric>
+#include <span>
 
 #include "viewer/analyze/counted_waits.h"
 
 namespace varve::analyze {
 namespace {
 
-class Adder {
- public:
-  Adder(const load::Profile& profile, bool banded) : width_(banded ? kWaitMetricCount : kMetricCount) {
-    selection_.by_path = PathTimes(profile.paths.size(), width_, profile.waits.waits.size() + 1);
-    selection_.by_thread = MetricTable(profile.threads.size() + 1, width_);
-    selection_.kept.resize(width_);
-    selection_.filtered_out.resize(width_);
-  }
-
-  void add(bool pass, ThreadId thread, PathId path, const CountedWait& wait) {
-    std::array<uint64_t, kWaitMetricCount> row = {wait.time_ns, wait.count};
-    constexpr std::array<Metric, kBands> kColumns = {kIdleWait, kPoor, kOk, kIdeal, kOver};
-    for (size_t band = 0; band < kBands; ++band) row[kColumns[band]] = wait.bands[band];
-    const std::span<const uint64_t> numbers = std::span(row).first(width_);
-    std::vector<uint64_t>& total = pass ? selection_.kept : selection_.filtered_out;
-    for (size_t k = 0; k < width_; ++k) total[k] += numbers[k];
-    if (!pass) return;
-    selection_.by_path.add(path.index(), numbers);
-    selection_.by_thread.add(thread.index(), numbers);
-  }
-
-  Selection selection() && { return std::move(selection_); }
-
- private:
-  const size_t width_;
-  Selection selection_;
+/// A row of what is selected.
+struct Waited {
+  bool pass;
+  ThreadId thread;
+  PathId path;
+  CountedWait wait;
 };
 
 /// What no hook saw of each thread's Wait.
 void add_other_waits(const load::Profile& profile, const PassingRows& passes, const Filter& filter,
-                     std::vector<uint64_t> seen, Adder& adder) {
+                     const std::vector<uint64_t>& seen, std::vector<Waited>& rows) {
   Filter when;
   when.from = filter.from;
   when.to = filter.to;
   const std::vector<uint64_t> waits = wait_by_thread(profile, when);
   for (uint32_t i = 0; i < waits.size(); ++i)
-    if (waits[i] > seen[i]) adder.add(passes({i}, {0}), {i}, {0}, CountedWait{0, waits[i] - seen[i], 0, {}});
+    if (waits[i] > seen[i]) rows.push_back({passes({i}, {0}), {i}, {0}, {0, waits[i] - seen[i], 0, {}}});
+}
+
+PathSet paths_of(const load::Profile& profile, const std::vector<Waited>& rows) {
+  PathSet with(profile.paths.size());
+  for (const Waited& row : rows)
+    if (row.pass) with.insert(row.path.index());
+  with.close();
+  return with;
+}
+
+Selection add_up(const load::Profile& profile, const std::vector<Waited>& rows, size_t width) {
+  Selection selection;
+  selection.by_path = PathTimes(paths_of(profile, rows), width);
+  selection.by_thread = MetricTable(profile.threads.size() + 1, width);
+  selection.kept.resize(width);
+  selection.filtered_out.resize(width);
+  constexpr std::array<Metric, kBands> kColumns = {kIdleWait, kPoor, kOk, kIdeal, kOver};
+  for (const Waited& each : rows) {
+    std::array<uint64_t, kWaitMetricCount> row = {each.wait.time_ns, each.wait.count};
+    for (size_t band = 0; band < kBands; ++band) row[kColumns[band]] = each.wait.bands[band];
+    const std::span<const uint64_t> numbers = std::span(row).first(width);
+    std::vector<uint64_t>& total = each.pass ? selection.kept : selection.filtered_out;
+    for (size_t k = 0; k < width; ++k) total[k] += numbers[k];
+    if (!each.pass) continue;
+    selection.by_path.add(each.path.index(), numbers);
+    selection.by_thread.add(each.thread.index(), numbers);
+  }
+  return selection;
 }
 
 }  // namespace
 
 Selection select_waits(const load::Profile& profile, const symbol::SymbolTable& symbols, const Filter& filter,
                        const Concurrency& concurrency) {
-  Adder adder(profile, concurrency.known());
   const PassingRows passes(profile, symbols, filter);
   std::vector<uint64_t> seen(profile.threads.size());
+  std::vector<Waited> rows;
   for (const CountedWait& each : counted_waits(profile, time_range(profile, filter), concurrency)) {
     const load::Wait& wait = profile.waits.waits[each.row];
     seen[wait.thread.index()] += each.time_ns;
-    adder.add(passes(wait.thread, wait.path), wait.thread, wait.path, each);
+    rows.push_back({passes(wait.thread, wait.path), wait.thread, wait.path, each});
   }
-  add_other_waits(profile, passes, filter, std::move(seen), adder);
-  return std::move(adder).selection();
+  add_other_waits(profile, passes, filter, seen, rows);
+  return add_up(profile, rows, concurrency.known() ? kWaitMetricCount : kMetricCount);
 }
 
 }  // namespace varve::analyze

@@ -25,7 +25,8 @@ class Builder {
     const Wait& wait = profile_.waits.waits[counted.row];
     const ObjectKey key = key_of(profile_, wait);
     const auto [at, fresh] = numbers_.try_emplace(key, objects_.size());
-    if (fresh) objects_.push_back({key.process, key.kind, key.address, {0}, 0, 0, 0, {}, 0, {}, {}});
+    if (fresh)
+      objects_.push_back({key.process, key.kind, key.address, key.name, {0}, 0, 0, 0, {}, 0, {}, {}});
     add_to(objects_[at->second], counted, wait);
     objects_[at->second].counted.push_back(index);
     threads_[at->second].insert(wait.thread);

@@ -23,6 +23,7 @@ struct WaitObject {
   ProcessId process;
   format::ObjectKind kind{};
   uint64_t address = 0;  // see format::ObjectKind
+  uint32_t name = 0;     // load::Wait::name
   PathId first;          // of the first wait with a stack; path 0: none has one
   uint64_t wait_ns = 0, longest_ns = 0, count = 0;
   BandTimes::Times bands{};

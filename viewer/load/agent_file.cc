@@ -99,7 +99,12 @@ class AgentReader {
 
   void read_reaped(ByteView record) { file_.reaped.push_back(record.read<format::ProcessExitRecord>()); }
 
-  static constexpr std::array<Entry, 8> kReaders = {{
+  void read_descriptor(ByteView record) {
+    auto body = record.read<format::DescriptorRecord>();
+    file_.descriptors.push_back({body.fd, {body.time_ns}, std::string(record.read_text())});
+  }
+
+  static constexpr std::array<Entry, 9> kReaders = {{
       {RecordKind::kProcess, &AgentReader::read_process},
       {RecordKind::kCounters, &AgentReader::read_counters},
       {RecordKind::kText, &AgentReader::read_text},
@@ -108,6 +113,7 @@ class AgentReader {
       {RecordKind::kThread, &AgentReader::read_thread},
       {RecordKind::kMark, &AgentReader::read_mark},
       {RecordKind::kProcessExit, &AgentReader::read_reaped},
+      {RecordKind::kDescriptor, &AgentReader::read_descriptor},
   }};
 
   AgentFile& file_;

@@ -36,6 +36,13 @@ struct AgentMark {
   std::string name;
 };
 
+/// What a descriptor was since a time.
+struct AgentDescriptor {
+  int32_t fd = 0;
+  Nanos time;
+  std::string name;
+};
+
 struct AgentFile {
   std::string name;
   SessionId session_id{};
@@ -44,6 +51,7 @@ struct AgentFile {
   std::vector<format::ThreadRecord> threads;
   std::vector<AgentMark> marks;                   // in the order of the file
   std::vector<format::ProcessExitRecord> reaped;  // children
+  std::vector<AgentDescriptor> descriptors;       // in the order of the file, which is by time
   std::vector<Chunk> sample_chunks;               // in the order of the file
   uint64_t lost = 0;                              // samples that found no room
 };

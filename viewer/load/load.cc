@@ -16,6 +16,7 @@
 #include "viewer/load/agent_file.h"
 #include "viewer/load/chunk_pipeline.h"
 #include "viewer/load/decoded_file.h"
+#include "viewer/load/descriptors.h"
 #include "viewer/load/join_tracks.h"
 #include "viewer/load/ledger.h"
 #include "viewer/load/lifetimes.h"
@@ -260,6 +261,7 @@ void Loader::add_samples(PathTree& tree) {
   });
   profile_.sample_count = table_.size();
   profile_.waits.sort();
+  name_descriptors(profile_, agents_);
   if (profile_.damages.size() > damages) profile_.sample_inputs = 0;
 }
 

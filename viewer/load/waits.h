@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct Wait {
   PathId path;
   uint32_t count = 1;
   format::ObjectKind kind = format::ObjectKind::kNone;
+  uint32_t name = 0;  // of a descriptor: in Waits::names
 
   uint64_t begin_ns() const { return end_ns - std::min(duration_ns, end_ns); }
 };
@@ -40,6 +42,8 @@ struct Release {
 struct Waits {
   std::vector<Wait> waits;        // by thread, then by end
   std::vector<Release> releases;  // likewise, by time
+  /// What descriptors were: "socket 127.0.0.1:80", else as in /proc/PID/fd. The first is not known.
+  std::vector<std::string> names = {""};
 
   bool empty() const { return waits.empty() && releases.empty(); }
   void sort() {

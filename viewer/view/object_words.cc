@@ -44,6 +44,18 @@ std::string joined_thread(const load::Profile& profile, const analyze::WaitObjec
   return fmt::format("Thread {}", object.address);
 }
 
+/// What the kernel calls it, with a word before what is no path.
+std::string descriptor_words(const load::Profile& profile, const analyze::WaitObject& object,
+                             std::string_view kind) {
+  const std::string& name = profile.waits.names[object.name];
+  if (name.empty()) return fmt::format("{} fd {}", kind, object.address);
+  constexpr std::string_view kSocket = "socket ";
+  if (object.kind == ObjectKind::kPoll) return fmt::format("{} {}", kind, name);
+  if (name.starts_with(kSocket)) return fmt::format("Socket {}", name.substr(kSocket.size()));
+  if (name.starts_with("pipe:")) return fmt::format("Pipe {}", name.substr(5));
+  return fmt::format("{} {}", name.starts_with("/dev/pts/") ? "Terminal" : kind, name);
+}
+
 /// Functions that programs reach a wait through: of the C++ library and of the layers of its threads.
 bool is_library(const Source& source, const load::Site& site, std::string_view name) {
   constexpr std::string_view kNames[] = {"std::", "__gthread", "__gnu_cxx::", "boost::"};
@@ -71,7 +83,7 @@ std::string object_words(const load::Profile& profile, const analyze::WaitObject
     case Identity::kPid:
       return object.address == 0 ? "Child process, any" : fmt::format("Child process {}", object.address);
     case Identity::kDescriptor:
-      return fmt::format("{} fd {}", words.name, object.address);
+      return descriptor_words(profile, object, words.name);
     case Identity::kNone:
       break;
   }
