@@ -29,18 +29,22 @@ constinit Known known[kKnown];
 
 constexpr uint32_t kMostName = 256;
 
-void add_port(TextBuilder& text, in_port_t port) { text.add(":").add(uint64_t(ntohs(port))); }
+unsigned port_of(const sockaddr_storage& address) {
+  // Of IPv4 and IPv6 in the same place.
+  const bool has = address.ss_family == AF_INET || address.ss_family == AF_INET6;
+  return has ? ntohs(reinterpret_cast<const sockaddr_in&>(address).sin_port) : 0;
+}
 
 void add_address(TextBuilder& text, const sockaddr_storage& address) {
   char digits[INET6_ADDRSTRLEN] = {};
   if (address.ss_family == AF_INET) {
     const auto& in = reinterpret_cast<const sockaddr_in&>(address);
     text.add(inet_ntop(AF_INET, &in.sin_addr, digits, sizeof digits));
-    add_port(text, in.sin_port);
+    text.add(":").add(uint64_t(port_of(address)));
   } else if (address.ss_family == AF_INET6) {
     const auto& in = reinterpret_cast<const sockaddr_in6&>(address);
     text.add("[").add(inet_ntop(AF_INET6, &in.sin6_addr, digits, sizeof digits)).add("]");
-    add_port(text, in.sin6_port);
+    text.add(":").add(uint64_t(port_of(address)));
   } else if (address.ss_family == AF_UNIX) {
     // An abstract name begins with a NUL and is no text.
     const auto& un = reinterpret_cast<const sockaddr_un&>(address);
@@ -48,15 +52,19 @@ void add_address(TextBuilder& text, const sockaddr_storage& address) {
   }
 }
 
-/// "socket 127.0.0.1:6379": the peer, or, of one that listens, its own address. False: no socket.
-bool name_socket(int fd, TextBuilder& text) {
-  sockaddr_storage address{};
+bool ask(int call, int fd, sockaddr_storage& address) {
   socklen_t size = sizeof address;
-  const bool peer = !failed(raw_syscall(__NR_getpeername, fd, as_arg(&address), as_arg(&size)));
-  size = sizeof address;
-  if (!peer && failed(raw_syscall(__NR_getsockname, fd, as_arg(&address), as_arg(&size)))) return false;
-  text.add(peer ? "socket " : "socket at ");
-  add_address(text, address);
+  return !failed(raw_syscall(call, fd, as_arg(&address), as_arg(&size)));
+}
+
+/// "socket 127.0.0.1:6379", the peer, or "socket at 0.0.0.0:80", its own address: of the two the one with the
+/// smaller port, which is the server's, so that all connections of a server are one. False: no socket.
+bool name_socket(int fd, TextBuilder& text) {
+  sockaddr_storage own{}, peer{};
+  if (!ask(__NR_getsockname, fd, own)) return false;
+  const bool to_peer = ask(__NR_getpeername, fd, peer) && port_of(peer) <= port_of(own);
+  text.add(to_peer ? "socket " : "socket at ");
+  add_address(text, to_peer ? peer : own);
   return true;
 }
 

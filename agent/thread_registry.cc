@@ -250,6 +250,13 @@ void write_names() {
       read_thread_name(block->record->tid, block->record->name, sizeof block->record->name);
 }
 
+void write_waits() {
+  RegistryGuard guard;
+  if (current_block) end_waits(*current_block);
+  for (ThreadBlock* block = registry.live; block; block = block->next)
+    if (block != current_block) end_waits_of_other(*block);
+}
+
 void revoke_ends() {
   RegistryGuard guard;
   for (ThreadBlock* block = registry.live; block; block = block->next) {

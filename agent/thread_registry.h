@@ -36,6 +36,8 @@ void remove_alternate_stack(ThreadBlock& block);
 void write_ends();
 /// Their names, which take long to read beside the clocks, and those should be of one moment.
 void write_names();
+/// Writes what all of them wait for, or have counted of waits: the process ends.
+void write_waits();
 /// Takes write_ends() back: the exec failed and the threads go on.
 void revoke_ends();
 

@@ -80,27 +80,35 @@ constexpr bool may_not_wait(ObjectKind kind) { return is_descriptor(kind) || kin
 /// Whether a thread of this process may end the wait.
 constexpr bool has_releases(ObjectKind kind) { return kind <= ObjectKind::kBarrier; }
 
+RecordFields fields_of(const Event& event, uint8_t flags, uint64_t now_ns) {
+  RecordFields fields;
+  fields.kind = event.record;
+  fields.flags = flags;
+  for (const uint64_t number :
+       {now_ns - event.time_ns, uint64_t(event.kind), event.object, event.duration_ns, event.count})
+    fields.numbers[fields.count++] = number;
+  return fields;
+}
+
+bool can_write() { return in_recorded_process() && agent_state.takes_samples(agent_state.state()); }
+
 /// With all signals blocked.
 void write_event(ThreadBlock& block, const Event& event, bool with_stack) {
-  if (!in_recorded_process() || !agent_state.takes_samples(agent_state.state())) return;
+  if (!can_write()) return;
   const uint64_t now = monotonic_ns();
   if (is_descriptor(event.kind) && with_stack) note_descriptor(int(event.object), event.time_ns);
   TakenStack stack;
   if (with_stack) stack = take_stack(block);
-  RecordFields fields;
-  fields.kind = event.record;
-  fields.flags = stack.flags;
-  for (const uint64_t number :
-       {now - event.time_ns, uint64_t(event.kind), event.object, event.duration_ns, event.count})
-    fields.numbers[fields.count++] = number;
-  if (!write_record(block, now, fields, stack.depth)) count(format::Counter::kWaitsLost);
+  if (!write_record(block, now, fields_of(event, stack.flags, now), stack.depth))
+    count(format::Counter::kWaitsLost);
+}
+
+Event event_of(const WaitSum& sum) {
+  return {format::RecordKind::kWaitEvent, sum.kind, sum.object, sum.last_ns, sum.duration_ns, sum.count};
 }
 
 void write_sum(ThreadBlock& block, const WaitSum& sum) {
-  if (sum.kind == ObjectKind::kNone) return;
-  write_event(block,
-              {format::RecordKind::kWaitEvent, sum.kind, sum.object, sum.last_ns, sum.duration_ns, sum.count},
-              false);
+  if (sum.kind != ObjectKind::kNone) write_event(block, event_of(sum), false);
 }
 
 /// The tick handler and the program's own handlers find the thread in here, and leave its counts alone.
@@ -206,6 +214,24 @@ void end_waits(ThreadBlock& block) {
     end_wait(block, cancelled);
   }
   for (uint32_t i = 0; i < ShortWaits::kSums; ++i) write_sum(block, block.short_waits.take(i));
+}
+
+void end_waits_of_other(const ThreadBlock& other) {
+  if (!traces_waits() || !current_block || !can_write()) return;
+  constexpr auto kNoStack = uint8_t(format::StackEnd::kNotTaken);
+  const uint64_t now = monotonic_ns();
+  const auto write = [&](const Event& event) {
+    if (event.kind == ObjectKind::kNone || event.kind >= ObjectKind::kCount || event.time_ns > now) return;
+    const RecordFields fields = fields_of(event, kNoStack, now);
+    if (!current_block->writer.write_for(other.record->index, agent_state.file, now, fields))
+      count(format::Counter::kWaitsLost);
+  };
+  // It may go on meanwhile: what is copied is a wait of it all the same.
+  const OpenWait wait = other.open_wait;
+  ShortWaits sums = other.short_waits;
+  if (wait.begin_ns < now)
+    write({format::RecordKind::kWaitEvent, wait.kind, wait.object, now, now - wait.begin_ns, 1});
+  for (uint32_t i = 0; i < ShortWaits::kSums; ++i) write(event_of(sums.take(i)));
 }
 
 }  // namespace varve::agent

@@ -81,4 +81,8 @@ class Releasing {
 /// Writes what the calling thread has counted and not written; a wait that it was in is over. At its end.
 void end_waits(ThreadBlock& block);
 
+/// Writes, by the calling thread, what `other` waits for and has counted: the process ends, and the wait with
+/// it. With all signals blocked, while the block lives.
+void end_waits_of_other(const ThreadBlock& other);
+
 }  // namespace varve::agent

@@ -185,4 +185,13 @@ bool SampleWriter::write(ProcessFile& file, uint64_t time_ns, const RecordFields
   return true;
 }
 
+bool SampleWriter::write_for(uint32_t thread, ProcessFile& file, uint64_t time_ns,
+                             const RecordFields& fields) {
+  const uint32_t own = thread_;
+  thread_ = thread;
+  const bool written = write(file, time_ns, fields, 0);
+  thread_ = own;
+  return written;
+}
+
 }  // namespace varve::agent

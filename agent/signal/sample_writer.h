@@ -76,6 +76,9 @@ class SampleWriter {
   /// holds it.
   bool write(ProcessFile& file, uint64_t time_ns, const RecordFields& fields, uint32_t depth);
 
+  /// The same in the name of another thread, which cannot write itself.
+  bool write_for(uint32_t thread, ProcessFile& file, uint64_t time_ns, const RecordFields& fields);
+
   /// The segment leaves the thread, for the next one or for good.
   Segment take_segment();
   void give_segment(const Segment& segment);
