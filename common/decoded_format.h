@@ -7,7 +7,7 @@
 // Context: any; nothing here allocates.
 #pragma once
 
-#include "common/file_format.h"
+#include "common/wait_format.h"
 
 namespace varve::format {
 
@@ -20,6 +20,7 @@ enum class DecodedChunk : uint32_t {
   kTimes = fourcc("DTIM"),    // uint64 a sample: CLOCK_MONOTONIC in ns, ascending within a run
   kWeights = fourcc("DWGT"),  // uint64 a sample: CPU time in ns
   kLeaves = fourcc("DLEF"),   // uint32 a sample: its path
+  kWaits = fourcc("DWAT"),    // DecodedWait, by thread, then by time; all waits, then all releases
   kEnd = fourcc("DEND"),      // empty: the file is whole
 };
 
@@ -28,7 +29,7 @@ enum class DecodedChunk : uint32_t {
 struct DecodedKey {
   uint64_t inputs;                               // load::hash_inputs()
   uint64_t owners, sites, paths, runs, samples;  // rows of each
-  uint64_t reserved[2];
+  uint64_t waits, releases;                      // likewise
 };
 static_assert(sizeof(DecodedKey) == 64);
 
@@ -52,5 +53,16 @@ struct DecodedRun {
   uint64_t samples;
 };
 static_assert(sizeof(DecodedRun) == 16);
+
+struct DecodedWait {
+  uint64_t time_ns;      // CLOCK_MONOTONIC: the end of a wait; a release
+  uint64_t duration_ns;  // see wait_format.h
+  uint64_t object;
+  uint32_t thread;  // row
+  uint32_t path;
+  uint32_t count;
+  uint32_t kind;  // ObjectKind
+};
+static_assert(sizeof(DecodedWait) == 40);
 
 }  // namespace varve::format

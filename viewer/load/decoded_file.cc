@@ -21,7 +21,7 @@ namespace {
 using format::DecodedChunk;
 
 /// Grows with every change of what the same samples decode to.
-constexpr uint64_t kDecoding = 1;
+constexpr uint64_t kDecoding = 2;
 
 // Rows of paths and leaves have the same bytes in the file and here.
 static_assert(sizeof(Path) == sizeof(format::DecodedPath) && offsetof(Path, site) == 4);
@@ -90,11 +90,13 @@ class Reader {
     read_into(header, {reinterpret_cast<uint8_t*>(&key_), sizeof key_});
     require(key_.inputs == inputs);
     // Memory is bounded by the size of the file.
-    const std::array<std::pair<uint64_t, size_t>, 5> rows = {{{key_.owners, sizeof(uint32_t)},
+    const std::array<std::pair<uint64_t, size_t>, 7> rows = {{{key_.owners, sizeof(uint32_t)},
                                                               {key_.sites, sizeof(format::DecodedSite)},
                                                               {key_.paths, sizeof(format::DecodedPath)},
                                                               {key_.runs, sizeof(format::DecodedRun)},
-                                                              {key_.samples, 2 * sizeof(uint64_t) + 4}}};
+                                                              {key_.samples, 2 * sizeof(uint64_t) + 4},
+                                                              {key_.waits, sizeof(format::DecodedWait)},
+                                                              {key_.releases, sizeof(format::DecodedWait)}}};
     uint64_t bytes_left = file_.size();
     for (const auto& [count, size] : rows) {
       require(count <= bytes_left / size);
@@ -104,13 +106,15 @@ class Reader {
   }
 
   void read_columns(std::vector<uint32_t>& owners, std::vector<format::DecodedSite>& sites) {
-    std::array<Column, 7> columns = {column(DecodedChunk::kOwners, owners, key_.owners),
+    rows_.releases = key_.releases;
+    std::array<Column, 8> columns = {column(DecodedChunk::kOwners, owners, key_.owners),
                                      column(DecodedChunk::kSites, sites, key_.sites),
                                      column(DecodedChunk::kPaths, rows_.paths, key_.paths),
                                      column(DecodedChunk::kRuns, rows_.runs, key_.runs),
                                      column(DecodedChunk::kTimes, rows_.time_ns, key_.samples),
                                      column(DecodedChunk::kWeights, rows_.weight_ns, key_.samples),
-                                     column(DecodedChunk::kLeaves, rows_.leaf, key_.samples)};
+                                     column(DecodedChunk::kLeaves, rows_.leaf, key_.samples),
+                                     column(DecodedChunk::kWaits, rows_.waits, key_.waits + key_.releases)};
     for (;;) {
       const format::ChunkHeader header = next_chunk();
       if (header.type == uint32_t(DecodedChunk::kEnd)) break;
@@ -173,6 +177,17 @@ void check_runs(const DecodedSamples& rows, const Profile& profile) {
   require(first == rows.time_ns.size());
 }
 
+/// Both parts by thread, then by time.
+void check_waits(const DecodedSamples& rows, const Profile& profile) {
+  const auto key = [](const format::DecodedWait& row) { return std::pair(row.thread, row.time_ns); };
+  const auto first_release = rows.waits.end() - ptrdiff_t(rows.releases);
+  require(std::ranges::is_sorted(rows.waits.begin(), first_release, {}, key) &&
+          std::ranges::is_sorted(first_release, rows.waits.end(), {}, key));
+  for (const format::DecodedWait& row : rows.waits)
+    require(row.thread < profile.threads.size() && row.path < rows.paths.size() && row.kind != 0 &&
+            row.kind < uint32_t(format::ObjectKind::kCount) && row.duration_ns <= row.time_ns);
+}
+
 }  // namespace
 
 uint64_t hash_inputs(std::span<const SampleSource> sources, const Profile& profile) {
@@ -208,6 +223,7 @@ std::optional<DecodedSamples> read_decoded_file(const FileSource& source, const 
     check_sites(rows, profile);
     check_paths(rows);
     check_runs(rows, profile);
+    check_waits(rows, profile);
     return rows;
   } catch (const ParseError&) {
     return std::nullopt;

@@ -51,6 +51,7 @@ class Loader {
     profile_.sample_inputs = hash_inputs(sample_sources_, profile_);
     profile_.without_samples = !options_.samples;
     if (options_.samples && !adopt_samples(tree)) add_samples(tree);
+    name_descriptors(profile_, agents_);
     add_run_states();
     add_reaped(profile_, std::move(reaped_), changes_);
     if (options_.samples) profile_.samples = finish_samples(tree);
@@ -71,6 +72,7 @@ class Loader {
   void add_thread(ProcessId process, const format::ThreadRecord& record);
   ThreadId thread_of(uint32_t process, uint32_t index);
   bool adopt_samples(PathTree& tree);
+  void adopt_waits(const DecodedSamples& decoded);
   void add_samples(PathTree& tree);
   void add_chunk(const DecodedChunk& chunk, PathTree& tree);
   void add_event(const DecodedEvent& event, ThreadId thread, PathId path);
@@ -231,6 +233,7 @@ ThreadId Loader::thread_of(uint32_t process, uint32_t index) {
 bool Loader::adopt_samples(PathTree& tree) {
   auto decoded = read_decoded_file(source_, profile_, profile_.sample_inputs);
   if (!decoded || !tree.adopt(decoded->owners, decoded->sites, std::move(decoded->paths))) return false;
+  adopt_waits(*decoded);
   size_t row = 0;
   for (const format::DecodedRun& run : decoded->runs) {
     Thread& thread = profile_.threads[run.thread];
@@ -242,6 +245,15 @@ bool Loader::adopt_samples(PathTree& tree) {
   table_.adopt(*std::move(decoded));
   profile_.sample_count = table_.size();
   return true;
+}
+
+void Loader::adopt_waits(const DecodedSamples& decoded) {
+  const size_t waits = decoded.waits.size() - decoded.releases;
+  for (size_t i = 0; i < decoded.waits.size(); ++i) {
+    const format::DecodedWait& row = decoded.waits[i];
+    add_event({i >= waits, format::ObjectKind(row.kind), row.count, row.time_ns, row.object, row.duration_ns},
+              {row.thread}, {row.path});
+  }
 }
 
 void Loader::add_samples(PathTree& tree) {
@@ -261,7 +273,6 @@ void Loader::add_samples(PathTree& tree) {
   });
   profile_.sample_count = table_.size();
   profile_.waits.sort();
-  name_descriptors(profile_, agents_);
   if (profile_.damages.size() > damages) profile_.sample_inputs = 0;
 }
 

@@ -73,6 +73,14 @@ class Writer {
     put_samples(DecodedChunk::kTimes, profile_.samples.time_ns);
     put_samples(DecodedChunk::kWeights, profile_.samples.weight_ns);
     put_samples(DecodedChunk::kLeaves, profile_.samples.path);
+    put(DecodedChunk::kWaits, [&](auto add) {
+      for (const load::Wait& each : profile_.waits.waits)
+        add(format::DecodedWait{each.end_ns, each.duration_ns, each.object, each.thread.value,
+                                each.path.value, each.count, uint32_t(each.kind)});
+      for (const load::Release& each : profile_.waits.releases)
+        add(format::DecodedWait{each.time_ns, each.waited_ns, each.object, each.thread.value, each.path.value,
+                                each.waiters, uint32_t(each.kind)});
+    });
     Rows(file_, DecodedChunk::kEnd).finish();
   }
 
@@ -87,6 +95,11 @@ class Writer {
       if (runs_.empty() || runs_.back().thread != thread) runs_.push_back({thread, 0, 0});
       ++runs_.back().samples;
     }
+    for (const load::Wait& each : profile_.waits.waits) last_path = std::max(last_path, each.path.value);
+    for (const load::Release& each : profile_.waits.releases)
+      last_path = std::max(last_path, each.path.value);
+    key_.waits = profile_.waits.waits.size();
+    key_.releases = profile_.waits.releases.size();
     key_.paths = last_path + uint64_t{1};
     for (const load::Path& path : std::span(profile_.paths).subspan(1, last_path))
       last_site = std::max(last_site, path.site.value);
@@ -121,7 +134,7 @@ class Writer {
 }  // namespace
 
 bool worth_decoding(const load::Profile& profile) {
-  return profile.sample_count >= kWorthSamples && profile.sample_inputs != 0 && profile.waits.empty();
+  return profile.sample_count >= kWorthSamples && profile.sample_inputs != 0;
 }
 
 tl::expected<void, std::string> write_decoded_file(const load::Profile& profile) {
