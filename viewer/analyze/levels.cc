@@ -35,9 +35,6 @@ Levels::Levels(const load::RunStates& states, TimeRange range, const PassTrack& 
   }
 }
 
-namespace {
-
-/// Adds `length` to the two whole levels around a sum of shares.
 void add_time(std::vector<uint64_t>& time, uint64_t level, uint64_t length) {
   const size_t below = level / RunEvent::kWhole;
   const uint64_t above_part = part_of(length, uint32_t(level % RunEvent::kWhole));
@@ -45,6 +42,8 @@ void add_time(std::vector<uint64_t>& time, uint64_t level, uint64_t length) {
   time[below] += length - above_part;
   time[below + 1] += above_part;
 }
+
+namespace {
 
 void trim(std::vector<uint64_t>& time) {
   while (time.size() > 1 && time.back() == 0) time.pop_back();

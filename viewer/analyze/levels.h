@@ -46,6 +46,9 @@ class Levels {
   TimeRange range_;
 };
 
+/// Adds `length` to the two whole levels around a sum of shares, which `time` is made long enough for.
+void add_time(std::vector<uint64_t>& time, uint64_t level, uint64_t length);
+
 /// Elapsed time, in ns, by level: element i is the time at level i. The sum is Levels::elapsed(). A mean
 /// between two whole levels is time at both of them: the split with the least variance that has this mean.
 std::vector<uint64_t> time_by_level(const Levels& levels, uint64_t Level::*count);

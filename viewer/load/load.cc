@@ -202,8 +202,8 @@ void Loader::add_thread(ProcessId process, const format::ThreadRecord& record) {
     thread.creator = creator->second;
     thread.created = {record.start_time_ns - std::min<uint64_t>(record.created_ago_ns, record.start_time_ns)};
   }
-  thread.start_time = {record.start_time_ns};
-  thread.end_time = {record.end_time_ns};
+  thread.start_time = thread.told_start = {record.start_time_ns};
+  thread.end_time = thread.told_end = {record.end_time_ns};
   thread.start_cpu = {record.start_cpu_ns};
   thread.end_cpu = {record.end_cpu_ns};
   thread.last_cpu = {record.last_cpu_ns};

@@ -80,9 +80,10 @@ struct Thread {
   ThreadId creator;        // none: not known, or the first one of its process
   Nanos created;           // when that made it; zero likewise
   Nanos start_time;
-  Nanos end_time;   // zero: not known
-  Nanos start_cpu;  // thread CPU clock
-  Nanos end_cpu;    // zero: not known
+  Nanos end_time;              // zero: not known
+  Nanos told_start, told_end;  // by its agent: in the thread itself, not in the kernel; zero: not known
+  Nanos start_cpu;             // thread CPU clock
+  Nanos end_cpu;               // zero: not known
   Nanos last_cpu;
   Nanos handler;   // time inside our handler; see format::ThreadRecord
   Nanos paused;    // CPU time while paused

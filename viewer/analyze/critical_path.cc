@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT
+// The walk. It is at one thread and one time, and every step makes the time smaller or uses up a wait or the
+// begin of a thread, each of which counts once. So it ends, also on profiles whose times go backwards.
+// Context: viewer.
+#include "viewer/analyze/critical_path.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "common/session_keys.h"
+#include "viewer/analyze/concurrency.h"
+#include "viewer/analyze/releasers.h"
+#include "viewer/analyze/task_origin.h"
+#include "viewer/analyze/thread_activity.h"
+
+namespace varve::analyze {
+namespace {
+
+/// Rows of Waits::waits by thread, of those that say when they were; the last ones are taken away as the walk
+/// uses them.
+class WaitCursors {
+ public:
+  explicit WaitCursors(const load::Profile& profile)
+      : waits_(profile.waits.waits), first_(profile.threads.size()), end_(profile.threads.size()) {
+    for (uint32_t i = 0; i < waits_.size(); ++i) {
+      const size_t thread = waits_[i].thread.index();
+      if (end_[thread] == 0) first_[thread] = i;
+      end_[thread] = i + 1;
+    }
+    left_ = end_;
+  }
+
+  /// Takes the last wait of the thread that ended at `time` or before; kNoWait where there is none.
+  uint32_t take(ThreadId thread, uint64_t time) {
+    const auto begin = waits_.begin() + first_[thread.index()];
+    const auto end = waits_.begin() + left_[thread.index()];
+    auto at = std::upper_bound(begin, end, time,
+                               [](uint64_t t, const load::Wait& wait) { return t < wait.end_ns; });
+    while (at != begin && (at - 1)->count != 1) --at;
+    const bool found = at != begin;
+    if (found) --at;
+    left_[thread.index()] = uint32_t(at - waits_.begin());
+    return found ? left_[thread.index()] : kNoWait;
+  }
+
+  /// Undoes take().
+  void put_back(ThreadId thread, uint32_t row) { left_[thread.index()] = row + 1; }
+
+  /// When the wait began that the thread is in at `time`; `time` where it is in none.
+  uint64_t begin_of_wait_at(ThreadId thread, uint64_t time) const {
+    const auto begin = waits_.begin() + first_[thread.index()];
+    const auto end = waits_.begin() + end_[thread.index()];
+    auto at = std::upper_bound(begin, end, time,
+                               [](uint64_t t, const load::Wait& wait) { return t < wait.end_ns; });
+    for (int looks = 0; looks < 8 && at != end && at->count != 1; ++looks) ++at;
+    return at == end || at->count != 1 ? time : std::min(time, at->begin_ns());
+  }
+
+ private:
+  const std::vector<load::Wait>& waits_;
+  std::vector<uint32_t> first_, end_;  // by thread
+  std::vector<uint32_t> left_;         // likewise: the end of those that were not taken
+};
+
+class Walk {
+ public:
+  explicit Walk(const load::Profile& profile)
+      : profile_(profile),
+        releasers_(profile),
+        activity_(profile),
+        origins_(profile),
+        cursors_(profile),
+        begun_(profile.threads.size()),
+        ended_(profile.threads.size()) {
+    path_.run = time_range(profile, {});
+    if (profile.session.elapsed == Nanos{}) path_.run.end = path_.run.begin;
+    time_ = path_.run.end;
+  }
+
+  CriticalPath walk() && {
+    thread_ = last_thread(profile_, activity_);
+    if (thread_.valid()) end_of_process_after(activity_.last_known(thread_));
+    while (thread_.valid() && time_ > path_.run.begin) step();
+    add(path_.run.begin, {.what = before_what(), .thread = first_});
+    std::ranges::reverse(path_.segments);
+    std::ranges::reverse(path_.moves);
+    return std::move(path_);
+  }
+
+ private:
+  /// From `begin` to the time that the walk has come to, and goes on there.
+  void add(uint64_t begin, PathSegment segment) {
+    begin = std::clamp(begin, path_.run.begin, time_);
+    if (begin == time_) return;
+    segment.range = {begin, time_};
+    time_ = begin;
+    if (!path_.segments.empty()) {
+      PathSegment& after = path_.segments.back();
+      if (after.what == segment.what && after.thread == segment.thread && after.from == segment.from &&
+          after.delayed == segment.delayed && after.wait == segment.wait && after.child == segment.child &&
+          after.observed == segment.observed) {
+        after.range.begin = begin;
+        return;
+      }
+    }
+    path_.segments.push_back(segment);
+  }
+
+  /// The kernel gives back the memory of a process that said good-bye; that is its last thread's work.
+  void end_of_process_after(uint64_t end) {
+    const bool ended = profile_.threads[thread_.index()].end_time.count != 0;
+    if (ended && end < time_) add(end, {.what = PathClass::kCruise, .thread = thread_});
+  }
+
+  void step() {
+    const ThreadId thread = thread_;
+    const uint32_t row = cursors_.take(thread, time_);
+    const uint64_t start = profile_.threads[thread.index()].start_time.count;
+    if (row == kNoWait || profile_.waits.waits[row].end_ns < start) return begin_of_thread();
+    const load::Wait& wait = profile_.waits.waits[row];
+    if (!ran_since(wait.end_ns)) return cursors_.put_back(thread, row);
+    const auto releaser = releasers_.of(wait);
+    if (releaser) return released({row, wait.begin_ns(), false}, *releaser);
+    if (let_on_by_input(wait.kind) && ended_child(wait.begin_ns(), false)) return;
+    add(wait.begin_ns(), {.what = PathClass::kBlocking, .thread = thread_, .wait = row});
+  }
+
+  /// A pipe has an end, and a call is interrupted, when a child process ends.
+  static bool let_on_by_input(format::ObjectKind kind) {
+    return kind == format::ObjectKind::kDescriptor || kind == format::ObjectKind::kPoll;
+  }
+
+  /// The thread waited for nothing that a hook saw since `begin`. False: the path left it after that.
+  bool ran_since(uint64_t begin) {
+    begin = std::max(begin, path_.run.begin);
+    while (time_ > begin) {
+      const ThreadActivity::Piece piece = activity_.last_piece(thread_, begin, time_);
+      const uint64_t since = piece.range.begin;
+      if (piece.what == Activity::kActive) {
+        ran_in(since);
+      } else if (piece.what == Activity::kUnknown) {
+        add(since, {.what = PathClass::kNotRecorded, .thread = thread_});
+      } else {
+        if (ended_child(since, piece.wait == WaitKind::kJoin)) return false;
+        add(since, {.what = PathClass::kBlocking, .thread = thread_, .observed = piece.wait});
+      }
+    }
+    return true;
+  }
+
+  void ran_in(uint64_t begin) {
+    if (delayed_.valid() && waiting_.begin_ns < time_)
+      add(std::max(begin, waiting_.begin_ns), {.what = PathClass::kImpact,
+                                               .thread = thread_,
+                                               .delayed = delayed_,
+                                               .wait = waiting_.row,
+                                               .child = waiting_.child});
+    add(begin, {.what = PathClass::kCruise, .thread = thread_});
+  }
+
+  /// Where the wait that the thread is in since `begin` ended with a child process: on to that.
+  bool ended_child(uint64_t begin, bool waited) {
+    const auto child = releasers_.ended_child(thread_, begin, time_, waited);
+    if (!child || ended_[child->thread.index()]) return false;
+    ended_[child->thread.index()] = true;
+    released({kNoWait, begin, true}, *child);
+    return true;
+  }
+
+  struct Waiting {
+    uint32_t row = kNoWait;
+    uint64_t begin_ns = 0;
+    bool child = false;
+  };
+
+  void released(Waiting waiting, const Releaser& releaser) {
+    const ThreadId to = thread_;
+    const uint64_t time = std::min(releaser.time_ns, time_);
+    path_.moves.push_back({time, releaser.thread, to, waiting.row, waiting.child});
+    add(time, {.what = PathClass::kOverhead,
+               .thread = to,
+               .from = releaser.thread,
+               .wait = waiting.row,
+               .child = waiting.child});
+    thread_ = releaser.thread;
+    delayed_ = to;
+    waiting_ = waiting;
+  }
+
+  void begin_of_thread() {
+    if (begun_[thread_.index()]) return leave();
+    if (!ran_since(activity_.first_ran(thread_))) return;
+    begun_[thread_.index()] = true;
+    const Origin origin = origins_.of(thread_);
+    first_ = thread_;
+    if (!origin.thread.valid()) return leave();
+    if (origin.same_flow) {
+      add(origin.time_ns, {.what = PathClass::kCruise, .thread = thread_});
+      thread_ = origin.thread;
+      return;
+    }
+    const uint64_t time = std::min(origin.time_ns, time_);
+    path_.moves.push_back({time, origin.thread, thread_, kNoWait});
+    add(time, {.what = PathClass::kOverhead, .thread = thread_, .from = origin.thread});
+    // A parent that waits for a process which has not yet begun: it is being started.
+    add(cursors_.begin_of_wait_at(origin.thread, time_),
+        {.what = PathClass::kOverhead, .thread = thread_, .from = origin.thread});
+    go_to(origin.thread);
+  }
+
+  void go_to(ThreadId thread) {
+    thread_ = thread;
+    delayed_ = {};
+  }
+
+  void leave() { thread_ = ThreadId::none(); }
+
+  /// What the time before the first thread of the path is: the command's own is being loaded.
+  PathClass before_what() const {
+    return first_.valid() && origins_.is_command(first_) ? PathClass::kCruise : PathClass::kNotRecorded;
+  }
+
+  const load::Profile& profile_;
+  const Releasers releasers_;
+  const ThreadActivity activity_;
+  const Origins origins_;
+  WaitCursors cursors_;
+  std::vector<bool> begun_;  // by thread: the walk has been at its begin
+  std::vector<bool> ended_;  // by thread: the walk has come to it as a child process that ended
+  CriticalPath path_;
+  ThreadId thread_, first_;
+  uint64_t time_ = 0;
+  ThreadId delayed_;  // the next thread of the path, where it waits for this one; and in which wait
+  Waiting waiting_;
+};
+
+/// Times in which the user or the program's user paused the recording, and what came after its stop, by time.
+std::vector<TimeRange> paused_times(const load::Profile& profile, TimeRange run) {
+  std::vector<TimeRange> times;
+  for (const load::Pause& pause : profile.pauses)
+    if (!pause.process.valid()) times.push_back(TimeRange{pause.begin.count, pause.end.count}.within(run));
+  const uint64_t stop = profile.session.number(session_key::kStopMonotonicNs);
+  if (stop != 0) times.push_back(TimeRange{stop, run.end}.within(run));
+  std::erase_if(times, [](TimeRange time) { return time.length() == 0; });
+  std::ranges::sort(times, {}, &TimeRange::begin);
+  return times;
+}
+
+/// What was paused is not recorded, whatever the waits around it say.
+void cut_out(CriticalPath& path, const std::vector<TimeRange>& times) {
+  if (times.empty()) return;
+  std::vector<PathSegment> segments;
+  const auto add = [&](PathSegment segment, TimeRange range, bool paused) {
+    segment.range = range.within(segment.range);
+    if (paused) segment.what = PathClass::kNotRecorded, segment.paused = true;
+    if (segment.range.length()) segments.push_back(segment);
+  };
+  size_t next = 0;
+  for (const PathSegment& segment : path.segments) {
+    uint64_t begin = segment.range.begin;
+    while (next < times.size() && times[next].end <= begin) ++next;
+    for (size_t i = next; i < times.size() && times[i].begin < segment.range.end; ++i) {
+      add(segment, {begin, std::max(begin, times[i].begin)}, false);
+      begin = std::max(begin, times[i].begin);
+      add(segment, {begin, std::max(begin, times[i].end)}, true);
+      begin = std::max(begin, std::min(times[i].end, segment.range.end));
+    }
+    add(segment, {begin, segment.range.end}, false);
+  }
+  path.segments = std::move(segments);
+}
+
+}  // namespace
+
+std::vector<uint64_t> CriticalPath::by_class() const {
+  std::vector<uint64_t> sums(kPathClasses);
+  for (const PathSegment& segment : segments) sums[size_t(segment.what)] += segment.range.length();
+  return sums;
+}
+
+CriticalPath critical_path(const load::Profile& profile) {
+  CriticalPath path = Walk(profile).walk();
+  cut_out(path, paused_times(profile, path.run));
+  return path;
+}
+
+}  // namespace varve::analyze

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// See releasers.h.
+// Context: viewer.
+#include "viewer/analyze/releasers.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "viewer/analyze/task_origin.h"
+
+namespace varve::analyze {
+namespace {
+
+using format::ObjectKind;
+
+/// The agent's last look at a thread's clock comes before the kernel lets those go on who wait for its end,
+/// and the kernel's word of the end after it; either may be late on a busy machine.
+constexpr uint64_t kEndTolerance = 10 * kNanosPerMilli.count;
+
+/// No thread lets go of what it waits for, but a damaged profile may say so as often as it likes.
+constexpr int kMostLooks = 16;
+
+/// The end of a thread or process was noted by another than the one that ended.
+bool is_end(ObjectKind kind) { return kind == ObjectKind::kThread || kind == ObjectKind::kChild; }
+
+}  // namespace
+
+Releasers::Releasers(const load::Profile& profile) : profile_(profile) {
+  rows_.reserve(profile.waits.releases.size() + profile.threads.size());
+  for (const load::Release& release : profile.waits.releases)
+    rows_.push_back({{profile.threads[release.thread.index()].process.value, release.kind, release.object},
+                     release.time_ns,
+                     release.thread});
+  add_thread_ends(profile);
+  add_process_ends(profile);
+  std::ranges::sort(rows_, {}, [](const Row& row) { return std::tuple(row.key, row.time_ns, row.thread); });
+}
+
+void Releasers::add_thread_ends(const load::Profile& profile) {
+  for (uint32_t i = 0; i < profile.threads.size(); ++i) {
+    const load::Thread& thread = profile.threads[i];
+    // Those that join it go on before the kernel is done with it.
+    const uint64_t end = thread.told_end.count ? thread.told_end.count : thread.end_time.count;
+    if (end != 0)
+      rows_.push_back(
+          {{thread.process.value, ObjectKind::kThread, uint64_t(uint32_t(thread.tid))}, end, {i}});
+  }
+}
+
+/// Twice each: under its pid, and under 0 for a parent that waited for any of its children.
+void Releasers::add_process_ends(const load::Profile& profile) {
+  const std::vector<ThreadId> mains = main_threads(profile);
+  for (size_t i = 0; i < profile.processes.size(); ++i) {
+    const load::Process& process = profile.processes[i];
+    if (process.end == format::ImageEnd::kExec || !mains[i].valid()) continue;
+    uint64_t end = profile.threads[mains[i].index()].end_time.count;
+    if (end == 0) end = end_of_process(process);
+    if (end == 0) continue;
+    for (const uint64_t pid : {uint64_t(0), uint64_t(uint32_t(process.pid))})
+      rows_.push_back({{uint32_t(process.ppid), ObjectKind::kChild, pid}, end, mains[i]});
+  }
+}
+
+Releasers::Key Releasers::key_of(const load::Wait& wait) const {
+  const ProcessId process = profile_.threads[wait.thread.index()].process;
+  if (wait.kind != ObjectKind::kChild) return {process.value, wait.kind, wait.object};
+  // waitpid() takes a pid; 0 and what is negative stand for a group or for any.
+  const auto pid = int32_t(wait.object);
+  return {uint32_t(profile_.processes[process.index()].pid), wait.kind, pid > 0 ? uint64_t(pid) : 0};
+}
+
+std::optional<Releaser> Releasers::of(const load::Wait& wait) const {
+  const Key key = key_of(wait);
+  const uint64_t tolerance = is_end(wait.kind) ? kEndTolerance : 0;
+  const uint64_t begin = wait.begin_ns(), end = wait.end_ns;
+  const auto at = [](const Row& row) { return std::pair(row.key, row.time_ns); };
+  const uint64_t latest = end > UINT64_MAX - tolerance ? UINT64_MAX : end + tolerance;
+  auto row = std::ranges::upper_bound(rows_, std::pair(key, latest), {}, at);
+  for (int looks = 0; looks < kMostLooks && row != rows_.begin(); ++looks) {
+    --row;
+    if (row->key != key || row->time_ns + tolerance < begin) break;
+    if (row->thread != wait.thread) return Releaser{row->thread, std::clamp(row->time_ns, begin, end)};
+  }
+  return std::nullopt;
+}
+
+std::optional<Releaser> Releasers::ended_child(ThreadId thread, uint64_t begin, uint64_t end,
+                                               bool waited) const {
+  const load::Process& process = profile_.processes[profile_.threads[thread.index()].process.index()];
+  const Key key{uint32_t(process.pid), ObjectKind::kChild, 0};
+  const auto at = [](const Row& row) { return std::pair(row.key, row.time_ns); };
+  const auto row = std::ranges::upper_bound(rows_, std::pair(key, end), {}, at);
+  if (row == rows_.begin()) return std::nullopt;
+  const Row& last = *(row - 1);
+  const uint64_t since = waited ? begin : std::max(begin, end - std::min(end, kEndTolerance));
+  if (last.key != key || last.time_ns < since || last.thread == thread) return std::nullopt;
+  return Releaser{last.thread, last.time_ns};
+}
+
+}  // namespace varve::analyze

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// Releasers: which thread let another go on, and when: by a release of the object that it waited for, by its
+// own end where that was joined, by the end of its process where a parent waited for that. Not who holds an
+// object now, and not how long anybody waited. Context: viewer.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "viewer/load/profile.h"
+
+namespace varve::analyze {
+
+struct Releaser {
+  ThreadId thread;
+  uint64_t time_ns = 0;  // CLOCK_MONOTONIC, within the wait
+};
+
+/// An index over the releases and ends of a profile. Made once in O(n log n); a look is O(log n).
+class Releasers {
+ public:
+  explicit Releasers(const load::Profile& profile);
+
+  /// Who ended the wait: the last to let go of its object, since the others that did so let somebody else
+  /// have it. None for waits for no thread (a sleep, I/O), time-outs, and where nobody saw it.
+  std::optional<Releaser> of(const load::Wait& wait) const;
+  /// The child process of the thread's that ended last before `end`, since `begin`: what a shell or a make
+  /// waits for, by whatever call. Unless the thread is known to have waited for a process, just before `end`.
+  std::optional<Releaser> ended_child(ThreadId thread, uint64_t begin, uint64_t end, bool waited) const;
+
+ private:
+  struct Key {
+    uint32_t process;  // row; of the end of a process: its parent's pid
+    format::ObjectKind kind;
+    uint64_t object;
+    auto operator<=>(const Key&) const = default;
+  };
+  struct Row {
+    Key key;
+    uint64_t time_ns;
+    ThreadId thread;
+  };
+
+  void add_thread_ends(const load::Profile& profile);
+  void add_process_ends(const load::Profile& profile);
+  Key key_of(const load::Wait& wait) const;
+
+  const load::Profile& profile_;
+  std::vector<Row> rows_;  // by key, then by time
+};
+
+}  // namespace varve::analyze
