@@ -168,6 +168,11 @@ Options target_options(view::Request& request) {
 
 Options band_options(view::Request& request) {
   Options options = {
+      {"Output", "--by", "WHAT", "",
+       "Make rows of critical-path by function, thread or object, not by segment.",
+       set_choice<view::By>(request.by, {{"function", view::By::kFunction},
+                                         {"thread", view::By::kThread},
+                                         {"object", view::By::kObject}})},
       {"Bands", "--sort", "WHAT", "self",
        "Sort lists by self, total, samples, or by the time in a band: poor, ok, ideal, over.",
        set_choice<view::Sort>(request.sort, {{"self", view::Sort::kSelf},

@@ -43,6 +43,8 @@ std::span<const Kind> kinds() {
        make_waits},
       {"timeline", "what each thread did over time: ran, was ready, or waited and for what", false, false,
        make_timeline},
+      {"critical-path", "the longest flow of execution over all threads: what the run took so long for",
+       false, false, make_critical_path},
       {"quality", "whole and broken stacks, missing names, losses, and what to do about them", false, false,
        make_quality},
   };

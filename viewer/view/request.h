@@ -23,6 +23,9 @@ namespace varve::view {
 /// What rows of lists are sorted by; trees always by total time.
 enum class Sort : uint8_t { kSelf, kTotal, kSamples, kPoor, kOk, kIdeal, kOver };
 
+/// What the rows of a view are of that can be told in several ways.
+enum class By : uint8_t { kUsual, kFunction, kThread, kObject };
+
 /// Where annotate has the machine code of sites from; null: it is not there yet.
 using CodeSource = std::function<std::shared_ptr<const symbol::FoundCode>(const load::Profile& profile,
                                                                           std::span<const SiteId> sites)>;
@@ -50,6 +53,7 @@ struct Request {
   std::string function;         // callers, annotate: its name or a regular expression
   analyze::Pattern function_pattern;
   Sort sort = Sort::kSelf;
+  By by = By::kUsual;
   analyze::Metric metric = analyze::kCpu;  // of metric_kinds()
   analyze::BandOptions bands;
   size_t slices = 100;           // of a timeline; see slices_for()

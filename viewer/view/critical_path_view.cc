@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// The critical path of the run: which threads it went over, what they did and who waited for them; or its
+// sums by function, thread or object. Filters do not cut it, for a path has no holes; --time says which part
+// of it is shown. Context: viewer.
+#include <fmt/format.h>
+
+#include "common/session_keys.h"
+#include "viewer/view/band_words.h"
+#include "viewer/view/make.h"
+#include "viewer/view/path_tables.h"
+#include "viewer/view/rows.h"
+
+namespace varve::view {
+namespace {
+
+using analyze::PathClass;
+using analyze::PathSegment;
+using analyze::TimeRange;
+
+/// The part of the path that is in `range`.
+analyze::CriticalPath part_of(analyze::CriticalPath path, TimeRange range) {
+  for (PathSegment& segment : path.segments) segment.range = segment.range.within(range);
+  std::erase_if(path.segments, [](const PathSegment& segment) { return segment.range.length() == 0; });
+  std::erase_if(path.moves, [&](const analyze::PathMove& move) {
+    return move.time_ns < range.begin || move.time_ns >= range.end;
+  });
+  return path;
+}
+
+/// Of all threads, whatever is filtered: the path is the run's.
+analyze::Levels levels_of_run(const load::Profile& profile) {
+  return {profile.run_states, analyze::time_range(profile, {}), [](TrackId) { return true; },
+          analyze::CountedTime(profile.pauses)};
+}
+
+/// Whether the waits of a kind are ended by threads of the program: then somebody must have.
+bool ended_by_threads(format::ObjectKind kind) {
+  using format::ObjectKind;
+  constexpr ObjectKind kKinds[] = {ObjectKind::kMutex,     ObjectKind::kRwLock,  ObjectKind::kCondition,
+                                   ObjectKind::kSemaphore, ObjectKind::kBarrier, ObjectKind::kThread};
+  return std::ranges::find(kKinds, kind) != std::end(kKinds);
+}
+
+uint64_t unknown_releasers(const load::Profile& profile, const analyze::CriticalPath& path) {
+  uint64_t sum = 0;
+  for (const PathSegment& segment : path.segments)
+    if (segment.what == PathClass::kBlocking && segment.wait != analyze::kNoWait &&
+        ended_by_threads(profile.waits.waits[segment.wait].kind))
+      sum += segment.range.length();
+  return sum;
+}
+
+void add_notes(View& view, const Source& source, const Request& request, const analyze::CriticalPath& path) {
+  const load::Profile& profile = source.profile;
+  view.notes.push_back(source_words(profile));
+  if (profile.session.number(session_key::kWaitMinNs) == 0)
+    view.notes.push_back(
+        "Waits were not recorded (--waits), so the path cannot go to the threads that others waited for, but "
+        "by their creation.");
+  if (const uint64_t unknown = unknown_releasers(profile, path); unknown != 0)
+    view.notes.push_back(fmt::format(
+        "{:.3f} ms of Blocking are waits for locks, conditions and threads that nobody was seen to end: they "
+        "timed out, or who did is not known.",
+        double(unknown) / 1e6));
+  if (request.by == By::kFunction)
+    view.notes.push_back(
+        "Bound: the run could be shorter by no more than that if the function, with all that it calls, took "
+        "no time.");
+  const analyze::Filter& filter = request.filter;
+  if (filter.thread.given() || filter.process.given() || filter.module.given() || filter.function.given() ||
+      request.metric != analyze::kCpu)
+    view.notes.push_back(
+        "The critical path is that of the whole run: of the filters only --time changes what is shown.");
+}
+
+void add_facts(View& view, const load::Profile& profile, const analyze::CriticalPath& path,
+               uint64_t filtered_out) {
+  const std::vector<uint64_t> by_class = path.by_class();
+  view.facts.push_back({"", "Elapsed", Unit::kText, view.own(sum_words(by_class, filtered_out))});
+  view.facts.push_back({"", "Path", Unit::kText,
+                        view.own(fmt::format("{}, {}", plural(path.segments.size(), "segment", "segments"),
+                                             plural(path.moves.size(), "move from thread to thread",
+                                                    "moves from thread to thread")))});
+  view.facts.push_back({"elapsed_ns", "", Unit::kTime, path.run.length()});
+  for (const PathClass what : kShownClasses)
+    view.facts.push_back({words_of(what).column, "", Unit::kTime, by_class[size_t(what)]});
+  view.facts.push_back({"filtered_out_ns", "", Unit::kTime, filtered_out});
+  view.facts.push_back({"segment_count", "", Unit::kCount, uint64_t(path.segments.size())});
+  view.facts.push_back({"move_count", "", Unit::kCount, uint64_t(path.moves.size())});
+  view.facts.push_back({"source", "", Unit::kText, source_name(profile.run_states.source)});
+}
+
+}  // namespace
+
+Made make_critical_path(const Source& source, const Request& request, const analyze::Selection&) {
+  View view;
+  const load::Profile& profile = source.profile;
+  const TimeRange range = analyze::time_range(profile, request.filter);
+  const analyze::CriticalPath path = part_of(analyze::critical_path(profile), range);
+  const TimeRange seen = range.within(path.run);
+  const uint64_t filtered_out = path.run.length() - seen.length();
+  const analyze::PathLevels levels =
+      analyze::path_levels(path.segments, levels_of_run(profile), source.concurrency->rule.count());
+  const analyze::SegmentPaths paths(profile);
+  const ShownPath shown{source,       request, path.run.begin, path.run.length(), path.segments, path.moves,
+                        filtered_out, levels,  paths};
+  add_facts(view, profile, path, filtered_out);
+  add_notes(view, source, request, path);
+  switch (request.by) {
+    case By::kFunction:
+      view.tables.push_back(path_function_table(view, shown));
+      break;
+    case By::kThread:
+      view.tables.push_back(path_thread_table(view, shown));
+      break;
+    case By::kObject:
+      add_object_tables(view, shown);
+      break;
+    case By::kUsual:
+      view.tables.push_back(segment_table(view, shown));
+      view.tables.push_back(list_table(view, shown));
+      view.tables.push_back(path_level_table(view, shown));
+  }
+  return view;
+}
+
+}  // namespace varve::view

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// The objects that moved the critical path, and which thread delayed which by each. Context: viewer.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "viewer/view/path_tables.h"
+#include "viewer/view/rows.h"
+
+namespace varve::view {
+namespace {
+
+using analyze::ClassTimes;
+using analyze::PathClass;
+using analyze::PathDelay;
+
+constexpr std::array kDelaying = {PathClass::kImpact, PathClass::kOverhead, PathClass::kBlocking};
+
+struct Sum {
+  uint64_t moves = 0;
+  ClassTimes times{};
+
+  void add(const Sum& other) {
+    moves += other.moves;
+    for (size_t i = 0; i < times.size(); ++i) times[i] += other.times[i];
+  }
+  uint64_t delayed() const {
+    uint64_t sum = 0;
+    for (const PathClass what : kDelaying) sum += times[size_t(what)];
+    return sum;
+  }
+};
+
+struct DelayRow {
+  const PathDelay* delay;  // the first of an object; null: a sum of others
+  Sum sum;
+};
+
+/// The largest first, and then as many as the request asks for.
+Cut sort_and_cut(std::vector<DelayRow>& rows, const ShownPath& shown) {
+  std::ranges::stable_sort(rows, [](const DelayRow& a, const DelayRow& b) {
+    return std::pair(a.sum.delayed(), a.sum.moves) > std::pair(b.sum.delayed(), b.sum.moves);
+  });
+  std::vector<uint64_t> sizes;
+  for (const DelayRow& row : rows) sizes.push_back(row.sum.delayed());
+  Cut cut = cut_list(sizes, shown.elapsed_ns, shown.request);
+  DelayRow rest{nullptr, {}};
+  for (size_t i = cut.kept; i < rows.size(); ++i) rest.sum.add(rows[i].sum);
+  rows.resize(cut.kept);
+  if (cut.below) rows.push_back(rest);
+  return cut;
+}
+
+void add_columns(Table& table, bool text) {
+  const auto add = [&](const char* id, const char* title, Unit unit, int spare = 0) {
+    table.columns.push_back({text ? "" : id, text ? title : "", unit, false, -1, text ? spare : 0});
+  };
+  add("moves", "Moves", Unit::kCount, 1);
+  for (const PathClass what : kDelaying)
+    add(words_of(what).column, words_of(what).name.data(), Unit::kTime, 5);
+}
+
+void put_numbers(Table& table, const Sum& sum) {
+  table.put({sum.moves});
+  for (const PathClass what : kDelaying) table.put({sum.times[size_t(what)]});
+}
+
+Cell number_of(const load::Profile& profile, ThreadId thread) {
+  return thread.valid() ? Cell(uint64_t(uint32_t(profile.threads[thread.index()].tid))) : Cell();
+}
+
+}  // namespace
+
+void add_object_tables(View& view, const ShownPath& shown) {
+  const load::Profile& profile = shown.source.profile;
+  const std::vector<PathDelay> delays = analyze::path_delays(profile, shown.segments, shown.moves);
+  std::vector<DelayRow> objects, pairs;
+  for (const PathDelay& delay : delays) {
+    const Sum sum{delay.moves, delay.times};
+    if (objects.empty() || objects.back().delay->object != delay.object) objects.push_back({&delay, {}});
+    objects.back().sum.add(sum);
+    pairs.push_back({&delay, sum});
+  }
+  const ThreadNames names(profile);
+  const auto object = [&](const PathDelay& delay) { return view.own(object_words(profile, delay.object)); };
+  const auto pid = [&](const PathDelay& delay) {
+    return uint64_t(uint32_t(profile.processes[delay.object.process.index()].pid));
+  };
+
+  Table table;
+  table.id = "objects";
+  table.title = "Objects that moved the path from one thread to another, or that it waited for";
+  table.empty = "No object moved the path.";
+  add_columns(table, true);
+  table.columns.push_back({"object", "Object", Unit::kText});
+  table.columns.push_back({"pid", "", Unit::kNumber});
+  add_columns(table, false);
+  Cut cut = sort_and_cut(objects, shown);
+  for (const DelayRow& row : objects) {
+    table.begin({0, row.delay ? RowKind::kOrdinary : RowKind::kRest, false});
+    put_numbers(table, row.sum);
+    table.put(
+        {row.delay ? object(*row.delay) : view.own(cut.label), row.delay ? Cell(pid(*row.delay)) : Cell()});
+    put_numbers(table, row.sum);
+  }
+  view.tables.push_back(std::move(table));
+
+  Table by_thread;
+  by_thread.id = "delays";
+  by_thread.title = "Who delayed whom";
+  add_columns(by_thread, true);
+  by_thread.columns.insert(by_thread.columns.end(), {{"", "Delayed by", Unit::kText, false, -1, 6},
+                                                     {"", "Thread", Unit::kText, false, -1, 4},
+                                                     {"object", "Object", Unit::kText},
+                                                     {"from_tid", "", Unit::kNumber},
+                                                     {"tid", "", Unit::kNumber}});
+  add_columns(by_thread, false);
+  std::erase_if(pairs, [](const DelayRow& row) { return !row.delay->from.valid(); });
+  cut = sort_and_cut(pairs, shown);
+  for (const DelayRow& row : pairs) {
+    const ThreadId from = row.delay ? row.delay->from : ThreadId::none();
+    const ThreadId to = row.delay ? row.delay->to : ThreadId::none();
+    by_thread.begin({0, row.delay ? RowKind::kOrdinary : RowKind::kRest, false});
+    put_numbers(by_thread, row.sum);
+    by_thread.put({view.own(names.of(from)), view.own(names.of(to)),
+                   row.delay ? object(*row.delay) : view.own(cut.label), number_of(profile, from),
+                   number_of(profile, to)});
+    put_numbers(by_thread, row.sum);
+  }
+  view.tables.push_back(std::move(by_thread));
+}
+
+}  // namespace varve::view

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// The words of the critical path: its classes, the objects that move it, the threads that are on it.
+// Context: viewer.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "viewer/analyze/path_sums.h"
+#include "viewer/view/request.h"
+
+namespace varve::view {
+
+/// The classes in the order in which they are shown: what is done first, then what delays.
+inline constexpr std::array kShownClasses = {analyze::PathClass::kCruise, analyze::PathClass::kImpact,
+                                             analyze::PathClass::kOverhead, analyze::PathClass::kBlocking,
+                                             analyze::PathClass::kNotRecorded};
+
+struct PathClassWords {
+  std::string_view name;  // "Cruise"
+  const char* column;     // "cruise_ns"
+  char letter;            // in a strip
+};
+const PathClassWords& words_of(analyze::PathClass what);
+
+/// "Mutex 0x7f3c", "End of thread 4711 (worker)", "Sleep"; "[thread start]" for what moved the path from a
+/// creator to what it created.
+std::string object_words(const load::Profile& profile, const analyze::PathObject& object);
+/// Of Blocking that only the observer saw: "I/O", "lock".
+std::string_view observed_words(WaitKind kind);
+
+/// A thread's name, with its tid where others have the name too: there are many of one name.
+class ThreadNames {
+ public:
+  explicit ThreadNames(const load::Profile& profile);
+  std::string of(ThreadId thread) const;
+
+ private:
+  const load::Profile& profile_;
+  std::vector<bool> shared_;  // by thread
+};
+
+/// "1.204 s = 0.800 s Cruise + 0.404 s Impact": parts that are 0 are left out, and what is printed adds up.
+std::string sum_words(std::span<const uint64_t> by_class, uint64_t filtered_out_ns);
+
+}  // namespace varve::view
