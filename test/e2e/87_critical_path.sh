@@ -1,0 +1,149 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The critical path of a program that re-enacts the example by which the classes were defined, events E0 to E12 of three threads
+# (Clay P. Breshears, Using Intel Thread Profiler: Philosophy and Theory), against its own clock; and what the report says of it by
+# function, thread and object.
+# alone
+. "$(dirname "$0")/agent.inc"
+
+build example -lpthread <<'P'
+// T1 makes T2 and T3 (E1), which begin (E2), and waits for both (E3). T2 has lock L until E5; T3 wants it at E4 and has it at E6. T3
+// sleeps from E7 to E8. T2 ends at E9, so that T1 waits for T3, which ends at E10. T1 goes on at E11, until E12. Everybody else works, until the time of the event.
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <time.h>
+enum { kEvents = 13 };
+static uint64_t e[kEvents], begin2, begin3, start, slice;
+static pthread_mutex_t L = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t begun;
+static uint64_t now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+static uint64_t due(int event) { return start + (uint64_t)event * slice; }
+#define WORK(name)                                                                               \
+  __attribute__((noinline, noclone)) void name(int event) {                                      \
+    while (now() < due(event)) continue;                                                         \
+    if (event != 9) e[event] = now();                                                            \
+    __asm__ volatile("" ::"r"(#name));                                                           \
+  }
+WORK(work_of_t1)
+WORK(work_of_t2)
+WORK(work_of_t3)
+static void* t2(void* none) {
+  begin2 = now();
+  prctl(PR_SET_NAME, "T2");
+  pthread_mutex_lock(&L);
+  work_of_t2(5);
+  pthread_mutex_unlock(&L);
+  work_of_t2(9);
+  return none;
+}
+static void* t3(void* none) {
+  begin3 = now();
+  prctl(PR_SET_NAME, "T3");
+  work_of_t3(4);
+  pthread_mutex_lock(&L);
+  e[6] = now();
+  pthread_mutex_unlock(&L);
+  work_of_t3(7);
+  struct timespec until = {(time_t)(due(8) / 1000000000u), (long)(due(8) % 1000000000u)};
+  clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, 0);
+  e[8] = now();
+  work_of_t3(10);
+  return none;
+}
+int main(int argc, char** argv) {
+  slice = (argc > 1 ? strtoull(argv[1], 0, 10) : 40) * 1000000u;
+  prctl(PR_SET_NAME, "T1");
+  e[0] = start = now();
+  pthread_t second, third;
+  work_of_t1(1);
+  pthread_create(&second, 0, t2, 0);
+  pthread_create(&third, 0, t3, 0);
+  work_of_t1(3);
+  pthread_join(second, 0);
+  e[9] = now();  // it may have to wait for a processor before it can wait for T3
+  pthread_join(third, 0);
+  e[11] = now();
+  work_of_t1(12);
+  e[2] = begin2;
+  printf("{\"late\": %lld, \"events\": [", (long long)(begin3 - begin2));
+  for (int i = 0; i < kEvents; ++i) printf("%s%llu", i ? ", " : "", (unsigned long long)e[i]);
+  printf("]}\n");
+  return 0;
+}
+P
+
+cat >compare.py <<'P'
+"""out is what the program said of itself; segments.json, the report."""
+import json, sys
+e = json.loads(open("out").readlines()[-1])["events"]
+report = json.load(open("segments.json"))
+names = {}
+wanted = [  # thread, class, first and last event, levels between one event and the next
+    ("T1", "Cruise", 0, 1, [1]), ("T2", "Overhead", 1, 2, None), ("T2", "Cruise", 2, 4, [3, 2]), ("T2", "Impact", 4, 5, [1]),
+    ("T3", "Overhead", 5, 6, None), ("T3", "Cruise", 6, 7, [2]), ("T3", "Blocking", 7, 8, [1]), ("T3", "Cruise", 8, 9, [2]),
+    ("T3", "Impact", 9, 10, [1]), ("T1", "Overhead", 10, 11, None), ("T1", "Cruise", 11, 12, [1])]
+tids = {row["tid"]: row["name"] for row in json.load(open("threads.json"))["threads"] if row["tid"]}
+segments = [s for s in report["segments"] if s["tid"]]
+got = [(tids[s["tid"]], s["class"]) for s in segments]
+assert got == [w[:2] for w in wanted], "path: %s" % got
+assert sum(s["length_ns"] for s in segments) == report["elapsed_ns"], "the segments are not the run"
+bad = []
+for s, (name, what, first, last, levels) in zip(segments, wanted):
+    length, slices = e[last] - e[first], [e[i + 1] - e[i] for i in range(first, last)]
+    off = s["length_ns"] - length
+    # The run begins before main() and ends after it.
+    if (off < 0 or last not in (1, 12)) and abs(off) > 0.03 * length + 1e6:
+        bad.append("E%d-E%d: %.3f ms, the program says %.3f" % (first, last, s["length_ns"] / 1e6, length / 1e6))
+    if levels is None or report["source"] != "switches": continue
+    level = sum(l * t for l, t in zip(levels, slices)) / length
+    if last not in (1, 12) and abs(s["level"] - level) > 0.03 * level + 1e6 / length * 2:
+        bad.append("E%d-E%d: level %.3f instead of %.3f" % (first, last, s["level"], level))
+print("\n".join(bad))
+sys.exit(bool(bad))
+P
+
+sources=${sources:-"switches sweeps"}
+example() {  # example FACTOR
+  rm -rf p
+  record -q -o p --run-states $source ./example $((40 * $1))
+  [ $code = 0 ] || return 1
+  "$VARVE" report critical-path --format json p >segments.json || fail "report critical-path"
+  "$VARVE" report threads --format json p >threads.json || fail "report threads"
+  python3 compare.py >differences 2>&1 && return
+  cat differences
+  return 1
+}
+for source in $sources; do
+  if ! "$VARVE" record -q -o probe-$source --run-states $source true 2>err; then
+    echo "SKIPPED $source: $(cat err)"
+    continue
+  fi
+  more_work example
+  # The sums are those of the path: all of the run, by threads and functions; and who delayed whom.
+  elapsed=$(python3 -c 'import json; print(json.load(open("segments.json"))["elapsed_ns"])')
+  for by in function thread; do
+    expect_eq "time of the path by $by" "$(rows critical-path p 'sum(n(r, "path_ns") for r in rows)' --by $by)" $elapsed
+  done
+  expect_eq "what moved the path" "$(rows critical-path p 'sorted(r["object"].split()[0] for r in rows if n(r, "moves"))' --by object)" \
+    "['End', 'Mutex', '[thread']"
+  report critical-path --by object p
+  expect_match out 'T2 +T3 +Mutex 0x'
+  report critical-path --by function --format csv p
+  expect_match out '^work_of_t2,example,'
+  # Of the filters only --time cuts, and what it cuts is told.
+  report critical-path --thread T2 p
+  expect_match out 'of the filters only --time'
+  expect_eq "time of a part and the rest" "$(rows critical-path p 'sum(n(r, "length_ns") for r in rows)' --time 0.1-0.2 --limit 3)" $elapsed
+done
+
+# Without waits nobody can say for whom T1 waited, and the report says so.
+record -q -o off --waits off ./example 10
+report critical-path off
+expect_match out 'Waits were not recorded'
