@@ -183,7 +183,7 @@ std::vector<SegmentRun> readable_runs(std::span<const PathSegment> segments, siz
                                       uint64_t least_ns) {
   if (segments.empty()) return {};
   const uint64_t whole = segments.back().range.end - segments.front().range.begin;
-  if (limit == 0) limit = segments.size();
+  if (limit == 0) limit = kMostRuns;
   const uint64_t enough = whole / std::max<size_t>(limit / 2, 1) + 1;
   for (uint64_t least = least_ns;; least = least * 2 + 1000) {
     std::vector<SegmentRun> runs = runs_of(segments, least, enough, limit);

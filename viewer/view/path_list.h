@@ -28,12 +28,15 @@ struct ShownPath {
 /// A row a segment; only data.
 Table segment_table(View& view, const ShownPath& shown);
 
+/// Nobody reads more; millions of rows are for programs, which have the segments.
+inline constexpr size_t kMostRuns = 100'000;
+
 /// Consecutive segments that stand in one row.
 struct SegmentRun {
   size_t first = 0, end = 0;
 };
-/// All of them in not more than `limit` runs (0: as many as there are segments): those that are long enough
-/// stand alone, and others are put together with their neighbours.
+/// All of them in not more than `limit` runs (0: kMostRuns): those that are long enough stand alone, and
+/// others are put together with their neighbours.
 std::vector<SegmentRun> readable_runs(std::span<const analyze::PathSegment> segments, size_t limit,
                                       uint64_t least_ns);
 /// Only text.
