@@ -17,7 +17,9 @@ constexpr uint64_t kLeastSwitched = format::kDefaultWaitMinNs;
 /// A sweep says what a thread did, but not when, and tells of a wait for a processor only after it. So it is
 /// believed for longer ones, where hooks see most waits.
 constexpr uint64_t kLeastSwept = 10 * kNanosPerMilli.count, kLeastWithoutAgent = kNanosPerMilli.count;
-constexpr size_t kLateSweeps = 2;
+constexpr size_t kLateSweeps = 4;
+/// Of a thread that ends, the last wait for a processor is never told.
+constexpr uint64_t kLeastAtEnd = 100 * kNanosPerMilli.count;
 
 /// Counting sort: `first` gets where each key's rows begin, and one more; `rows`, the rows by key, in the
 /// order in which they came.
@@ -118,9 +120,12 @@ bool ThreadActivity::blocked_elsewhere(ThreadId id, std::span<const uint32_t> ro
   int64_t elsewhere = blocked_beyond_waits(id, rows, index);
   uint64_t least = kLeastSwitched;
   if (profile_.run_states.source == load::RunStates::Source::kSweeps) {
-    for (size_t i = index + 1; i < rows.size() && i <= index + kLateSweeps; ++i)
+    const bool agent = !profile_.threads[id.index()].seen_only;
+    least = agent ? kLeastSwept : kLeastWithoutAgent;
+    for (size_t i = index + 1; i < rows.size() && i <= index + kLateSweeps; ++i) {
       elsewhere += std::min<int64_t>(blocked_beyond_waits(id, rows, i), 0);
-    least = profile_.threads[id.index()].seen_only ? kLeastWithoutAgent : kLeastSwept;
+      if (agent && profile_.run_states.events[rows[i]].ended) least = kLeastAtEnd;
+    }
   }
   const TimeRange stretch = stretch_of(rows, index);
   return elsewhere >= int64_t(least) && uint64_t(elsewhere) > (stretch.length() - waited_in(id, stretch)) / 2;
