@@ -53,6 +53,10 @@ uint64_t unknown_releasers(const load::Profile& profile, const analyze::Critical
 void add_notes(View& view, const Source& source, const Request& request, const analyze::CriticalPath& path) {
   const load::Profile& profile = source.profile;
   view.notes.push_back(source_words(profile));
+  if (!profile.run_states.known())
+    view.notes.push_back(
+        "Without run states a thread on the path counts as active where no hook saw it wait, so Cruise and "
+        "Impact may have waits in them.");
   if (profile.session.number(session_key::kWaitMinNs) == 0)
     view.notes.push_back(
         "Waits were not recorded (--waits), so the path cannot go to the threads that others waited for, but "
