@@ -98,7 +98,7 @@ Test(critical_path, who_delayed_whom_in_the_example) {
   const auto delays = analyze::path_delays(built.profile(), path.segments, path.moves);
   cr_assert_eq(delays.size(), 4);  // creation, lock, end of T3, descriptor
   cr_expect_eq(delays[0].object.kind, ObjectKind::kNone);
-  cr_expect_eq(delays[1].object.object, kLock);
+  cr_expect_eq(delays[1].object.address, kLock);
   cr_expect_eq(delays[1].from.value, 1);
   cr_expect_eq(delays[1].to.value, 2);
   cr_expect_eq(delays[1].moves, 1);

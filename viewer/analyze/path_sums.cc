@@ -134,7 +134,11 @@ PathId SegmentPaths::nearest_sample(const PathSegment& segment) const {
 
 PathTimes times_by_path(const load::Profile& profile, std::span<const PathSegment> segments,
                         const SegmentPaths& paths) {
-  PathTimes times(profile.paths.size(), kPathMetricCount);
+  PathSet with(profile.paths.size());
+  for (const PathSegment& segment : segments)
+    paths.for_each(segment, [&](PathId path, uint64_t) { with.insert(path.index()); });
+  with.close();
+  PathTimes times(std::move(with), kPathMetricCount);
   for (const PathSegment& segment : segments) {
     uint64_t counted = 1;
     paths.for_each(segment, [&](PathId path, uint64_t length) {
@@ -157,16 +161,15 @@ MetricTable times_by_thread(const load::Profile& profile, std::span<const PathSe
   return times;
 }
 
-PathObject object_of(const load::Profile& profile, const PathMove& move) {
+ObjectKey object_of(const load::Profile& profile, const PathMove& move) {
   const ProcessId process = profile.threads[move.to.index()].process;
-  if (move.wait != kNoWait)
-    return {process, profile.waits.waits[move.wait].kind, profile.waits.waits[move.wait].object};
-  if (!move.child) return {process};
+  if (move.wait != kNoWait) return key_of(profile, profile.waits.waits[move.wait]);
+  if (!move.child) return {process, format::ObjectKind::kNone, 0, 0};
   const int32_t pid = profile.processes[profile.threads[move.from.index()].process.index()].pid;
-  return {process, format::ObjectKind::kChild, uint64_t(uint32_t(pid))};
+  return {process, format::ObjectKind::kChild, uint64_t(uint32_t(pid)), 0};
 }
 
-PathObject object_of(const load::Profile& profile, const PathSegment& segment) {
+ObjectKey object_of(const load::Profile& profile, const PathSegment& segment) {
   const bool impact = segment.what == PathClass::kImpact;
   return object_of(profile, {0, impact ? segment.thread : segment.from,
                              impact ? segment.delayed : segment.thread, segment.wait, segment.child});
@@ -174,8 +177,8 @@ PathObject object_of(const load::Profile& profile, const PathSegment& segment) {
 
 std::vector<PathDelay> path_delays(const load::Profile& profile, std::span<const PathSegment> segments,
                                    std::span<const PathMove> moves) {
-  std::map<std::tuple<PathObject, ThreadId, ThreadId>, PathDelay> delays;
-  const auto delay = [&](const PathObject& object, ThreadId from, ThreadId to) -> PathDelay& {
+  std::map<std::tuple<ObjectKey, ThreadId, ThreadId>, PathDelay> delays;
+  const auto delay = [&](const ObjectKey& object, ThreadId from, ThreadId to) -> PathDelay& {
     PathDelay& row = delays[{object, from, to}];
     row.object = object, row.from = from, row.to = to;
     return row;

@@ -12,6 +12,7 @@
 #include "viewer/analyze/critical_path.h"
 #include "viewer/analyze/levels.h"
 #include "viewer/analyze/metrics.h"
+#include "viewer/analyze/object_key.h"
 #include "viewer/analyze/path_times.h"
 
 namespace varve::analyze {
@@ -63,20 +64,14 @@ PathTimes times_by_path(const load::Profile& profile, std::span<const PathSegmen
 /// on.
 MetricTable times_by_thread(const load::Profile& profile, std::span<const PathSegment> segments);
 
-/// An object as threads of one process know it; of kind kNone: the creation of a thread or process.
-struct PathObject {
-  ProcessId process;
-  format::ObjectKind kind = format::ObjectKind::kNone;
-  uint64_t object = 0;
-  auto operator<=>(const PathObject&) const = default;
-};
-/// What moved the path there; of Blocking what was waited for.
-PathObject object_of(const load::Profile& profile, const PathMove& move);
-PathObject object_of(const load::Profile& profile, const PathSegment& segment);
+/// What moved the path there; of Blocking what was waited for; of kind kNone: the creation of a thread or
+/// process.
+ObjectKey object_of(const load::Profile& profile, const PathMove& move);
+ObjectKey object_of(const load::Profile& profile, const PathSegment& segment);
 
 /// One thread delayed another by an object.
 struct PathDelay {
-  PathObject object;
+  ObjectKey object;
   ThreadId from, to;  // `from` none: `to` waited for no thread
   uint64_t moves = 0;
   ClassTimes times{};

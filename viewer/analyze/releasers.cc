@@ -30,7 +30,9 @@ Releasers::Releasers(const load::Profile& profile) : profile_(profile) {
   for (const load::Release& release : profile.waits.releases)
     rows_.push_back({{profile.threads[release.thread.index()].process.value, release.kind, release.object},
                      release.time_ns,
-                     release.thread});
+                     release.thread,
+                     release.path,
+                     release.waiters});
   add_thread_ends(profile);
   add_process_ends(profile);
   std::ranges::sort(rows_, {}, [](const Row& row) { return std::tuple(row.key, row.time_ns, row.thread); });
@@ -43,7 +45,7 @@ void Releasers::add_thread_ends(const load::Profile& profile) {
     const uint64_t end = thread.told_end.count ? thread.told_end.count : thread.end_time.count;
     if (end != 0)
       rows_.push_back(
-          {{thread.process.value, ObjectKind::kThread, uint64_t(uint32_t(thread.tid))}, end, {i}});
+          {{thread.process.value, ObjectKind::kThread, uint64_t(uint32_t(thread.tid))}, end, {i}, {0}, 1});
   }
 }
 
@@ -57,7 +59,7 @@ void Releasers::add_process_ends(const load::Profile& profile) {
     if (end == 0) end = end_of_process(process);
     if (end == 0) continue;
     for (const uint64_t pid : {uint64_t(0), uint64_t(uint32_t(process.pid))})
-      rows_.push_back({{uint32_t(process.ppid), ObjectKind::kChild, pid}, end, mains[i]});
+      rows_.push_back({{uint32_t(process.ppid), ObjectKind::kChild, pid}, end, mains[i], {0}, 1});
   }
 }
 
@@ -82,6 +84,14 @@ std::optional<Releaser> Releasers::of(const load::Wait& wait) const {
     if (row->thread != wait.thread) return Releaser{row->thread, std::clamp(row->time_ns, begin, end)};
   }
   return std::nullopt;
+}
+
+std::span<const Releasers::Row> Releasers::during(const load::Wait& wait) const {
+  const Key key = key_of(wait);
+  const auto at = [](const Row& row) { return std::pair(row.key, row.time_ns); };
+  const auto first = std::ranges::lower_bound(rows_, std::pair(key, wait.begin_ns()), {}, at);
+  const auto last = std::ranges::upper_bound(first, rows_.end(), std::pair(key, wait.end_ns), {}, at);
+  return {first, last};
 }
 
 std::optional<Releaser> Releasers::ended_child(ThreadId thread, uint64_t begin, uint64_t end,

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "viewer/load/profile.h"
@@ -19,7 +20,22 @@ struct Releaser {
 
 /// An index over the releases and ends of a profile. Made once in O(n log n); a look is O(log n).
 class Releasers {
+  struct Key {
+    uint32_t process;  // row; of the end of a process: its parent's pid
+    format::ObjectKind kind;
+    uint64_t object;
+    auto operator<=>(const Key&) const = default;
+  };
+
  public:
+  struct Row {
+    Key key;
+    uint64_t time_ns = 0;
+    ThreadId thread;
+    PathId path{0};        // of a release
+    uint32_t waiters = 1;  // likewise
+  };
+
   explicit Releasers(const load::Profile& profile);
 
   /// Who ended the wait: the last to let go of its object, since the others that did so let somebody else
@@ -29,19 +45,10 @@ class Releasers {
   /// waits for, by whatever call. Unless the thread is known to have waited for a process, just before `end`.
   std::optional<Releaser> ended_child(ThreadId thread, uint64_t begin, uint64_t end, bool waited) const;
 
- private:
-  struct Key {
-    uint32_t process;  // row; of the end of a process: its parent's pid
-    format::ObjectKind kind;
-    uint64_t object;
-    auto operator<=>(const Key&) const = default;
-  };
-  struct Row {
-    Key key;
-    uint64_t time_ns;
-    ThreadId thread;
-  };
+  /// All that let go of what the wait is for, from its begin to its end, by time.
+  std::span<const Row> during(const load::Wait& wait) const;
 
+ private:
   void add_thread_ends(const load::Profile& profile);
   void add_process_ends(const load::Profile& profile);
   Key key_of(const load::Wait& wait) const;

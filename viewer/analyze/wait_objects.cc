@@ -9,7 +9,7 @@
 #include <set>
 #include <tuple>
 
-#include "viewer/analyze/releases.h"
+#include "viewer/analyze/releasers.h"
 
 namespace varve::analyze {
 namespace {
@@ -19,18 +19,20 @@ using load::Wait;
 
 class Builder {
  public:
-  explicit Builder(const load::Profile& profile) : profile_(profile), releases_(profile) {}
+  explicit Builder(const load::Profile& profile) : profile_(profile), releasers_(profile) {}
 
   void add(uint32_t index, const CountedWait& counted) {
     const Wait& wait = profile_.waits.waits[counted.row];
     const ObjectKey key = key_of(profile_, wait);
     const auto [at, fresh] = numbers_.try_emplace(key, objects_.size());
-    if (fresh)
-      objects_.push_back({key.process, key.kind, key.address, key.name, {0}, 0, 0, 0, {}, 0, {}, {}});
+    if (fresh) {
+      objects_.emplace_back();
+      objects_.back().key = key;
+    }
     add_to(objects_[at->second], counted, wait);
     objects_[at->second].counted.push_back(index);
     threads_[at->second].insert(wait.thread);
-    charge(at->second, key, counted, wait);
+    charge(at->second, counted, wait);
   }
 
   std::vector<WaitObject> finish() {
@@ -58,12 +60,12 @@ class Builder {
 
   /// Who released it while the thread waited: of a lock each for the time since the release before, of
   /// anything else the last one for all of it.
-  void charge(size_t object, const ObjectKey& key, const CountedWait& counted, const Wait& wait) {
+  void charge(size_t object, const CountedWait& counted, const Wait& wait) {
     if (wait.count != 1 || wait.duration_ns == 0) return;
     uint64_t from = wait.begin_ns();
-    const auto during = releases_.during(key, wait);
-    const auto each = is_lock(key.kind) || during.empty() ? during : during.last(1);
-    for (const ReleaseAt& release : each) {
+    const auto during = releasers_.during(wait);
+    const auto each = is_lock(wait.kind) || during.empty() ? during : during.last(1);
+    for (const Releasers::Row& release : each) {
       const double part = double(release.time_ns - from) / double(wait.duration_ns);
       Holder& holder = holders_[object].try_emplace(std::pair(release.thread, release.path)).first->second;
       holder.thread = release.thread;
@@ -76,7 +78,7 @@ class Builder {
   }
 
   const load::Profile& profile_;
-  const Releases releases_;
+  const Releasers releasers_;
   std::map<ObjectKey, size_t> numbers_;
   std::vector<WaitObject> objects_;
   std::map<size_t, std::set<ThreadId>> threads_;                             // by object

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "viewer/analyze/counted_waits.h"
+#include "viewer/analyze/object_key.h"
 
 namespace varve::analyze {
 
@@ -20,11 +21,8 @@ struct Holder {
 };
 
 struct WaitObject {
-  ProcessId process;
-  format::ObjectKind kind{};
-  uint64_t address = 0;  // see format::ObjectKind
-  uint32_t name = 0;     // load::Wait::name
-  PathId first;          // of the first wait with a stack; path 0: none has one
+  ObjectKey key;
+  PathId first{0};  // of the first wait with a stack; path 0: none has one
   uint64_t wait_ns = 0, longest_ns = 0, count = 0;
   BandTimes::Times bands{};
   uint32_t threads = 0;           // that waited for it

@@ -21,7 +21,7 @@ struct KindWords {
   Identity identity;
 };
 constexpr std::array<KindWords, size_t(ObjectKind::kCount)> kKinds{{
-    {"Unknown", Identity::kNone},
+    {"[thread start]", Identity::kNone},
     {"Mutex", Identity::kAddress},
     {"RwLock", Identity::kAddress},
     {"Condition", Identity::kAddress},
@@ -36,7 +36,7 @@ constexpr std::array<KindWords, size_t(ObjectKind::kCount)> kKinds{{
 }};
 static_assert(!kKinds.back().name.empty());
 
-std::string joined_thread(const load::Profile& profile, const analyze::WaitObject& object) {
+std::string joined_thread(const load::Profile& profile, const analyze::ObjectKey& object) {
   for (const load::Thread& thread : profile.threads)
     if (thread.process == object.process && uint64_t(uint32_t(thread.tid)) == object.address &&
         !thread.name.empty())
@@ -45,7 +45,7 @@ std::string joined_thread(const load::Profile& profile, const analyze::WaitObjec
 }
 
 /// What the kernel calls it, with a word before what is no path.
-std::string descriptor_words(const load::Profile& profile, const analyze::WaitObject& object,
+std::string descriptor_words(const load::Profile& profile, const analyze::ObjectKey& object,
                              std::string_view kind) {
   const std::string& name = profile.waits.names[object.name];
   if (name.empty()) return fmt::format("{} fd {}", kind, object.address);
@@ -73,7 +73,7 @@ std::string_view kind_name(ObjectKind kind) {
   return kKinds[kind < ObjectKind::kCount ? size_t(kind) : 0].name;
 }
 
-std::string object_words(const load::Profile& profile, const analyze::WaitObject& object) {
+std::string object_words(const load::Profile& profile, const analyze::ObjectKey& object) {
   const KindWords& words = kKinds[object.kind < ObjectKind::kCount ? size_t(object.kind) : 0];
   switch (words.identity) {
     case Identity::kTid:
@@ -81,7 +81,8 @@ std::string object_words(const load::Profile& profile, const analyze::WaitObject
     case Identity::kAddress:
       return fmt::format("{} {:#x}", words.name, object.address);
     case Identity::kPid:
-      return object.address == 0 ? "Child process, any" : fmt::format("Child process {}", object.address);
+      return int32_t(object.address) > 0 ? fmt::format("Child process {}", object.address)
+                                         : "Child process, any";
     case Identity::kDescriptor:
       return descriptor_words(profile, object, words.name);
     case Identity::kNone:

@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "viewer/analyze/site_keys.h"
+#include "viewer/view/object_words.h"
 #include "viewer/view/rows.h"
 
 namespace varve::view {
@@ -42,7 +43,7 @@ class SegmentWords {
       return observed_words(segment.observed);
     const bool none = segment.what == PathClass::kCruise || segment.what == PathClass::kNotRecorded;
     if (none || !segment.thread.valid()) return "";
-    const analyze::PathObject object = analyze::object_of(profile_, segment);
+    const analyze::ObjectKey object = analyze::object_of(profile_, segment);
     const auto [known, fresh] = objects_.try_emplace(object);
     if (fresh) known->second = view_.own(object_words(profile_, object));
     return known->second;
@@ -81,7 +82,7 @@ class SegmentWords {
   const ShownPath& shown_;
   const load::Profile& profile_;
   ThreadNames names_;
-  std::map<analyze::PathObject, std::string_view> objects_;
+  std::map<analyze::ObjectKey, std::string_view> objects_;
 };
 
 /// Whether each segment has a row: those that are long enough, and of these the longest.

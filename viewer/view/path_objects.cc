@@ -6,6 +6,7 @@
 #include <map>
 
 #include "viewer/view/path_tables.h"
+#include "viewer/view/object_words.h"
 #include "viewer/view/rows.h"
 
 namespace varve::view {

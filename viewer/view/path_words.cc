@@ -15,7 +15,6 @@ namespace varve::view {
 namespace {
 
 using analyze::PathClass;
-using format::ObjectKind;
 
 constexpr std::array<PathClassWords, analyze::kPathClasses> kClassWords = {{
     {"Cruise", "cruise_ns", 'C'},
@@ -25,57 +24,9 @@ constexpr std::array<PathClassWords, analyze::kPathClasses> kClassWords = {{
     {"[not recorded]", "not_recorded_ns", '?'},
 }};
 
-/// How the number of an object is to be read.
-enum class Number : uint8_t { kNone, kAddress, kTid, kPid, kDescriptor };
-struct KindWords {
-  const char* name;
-  Number number;
-};
-constexpr std::array<KindWords, size_t(ObjectKind::kCount)> kKinds = {{
-    {"[thread start]", Number::kNone},
-    {"Mutex", Number::kAddress},
-    {"Read-write lock", Number::kAddress},
-    {"Condition", Number::kAddress},
-    {"Semaphore", Number::kAddress},
-    {"Barrier", Number::kAddress},
-    {"End of thread", Number::kTid},
-    {"End of process", Number::kPid},
-    {"Sleep", Number::kNone},
-    {"Poll", Number::kDescriptor},
-    {"Descriptor", Number::kDescriptor},
-    {"Futex", Number::kAddress},
-}};
-
-std::string thread_words(const load::Profile& profile, const analyze::PathObject& object) {
-  for (const load::Thread& thread : profile.threads)
-    if (thread.process == object.process && uint32_t(thread.tid) == object.object)
-      return fmt::format("{} ({})", thread.tid, thread.name);
-  return fmt::format("{}", object.object);
-}
-
 }  // namespace
 
 const PathClassWords& words_of(PathClass what) { return kClassWords[size_t(what)]; }
-
-std::string object_words(const load::Profile& profile, const analyze::PathObject& object) {
-  // A file of a later version may have kinds that are not here.
-  if (size_t(object.kind) >= kKinds.size()) return fmt::format("Object {:#x}", object.object);
-  const KindWords& words = kKinds[size_t(object.kind)];
-  switch (words.number) {
-    case Number::kNone:
-      return words.name;
-    case Number::kAddress:
-      return fmt::format("{} {:#x}", words.name, object.object);
-    case Number::kTid:
-      return fmt::format("{} {}", words.name, thread_words(profile, object));
-    case Number::kPid:
-      return int32_t(object.object) > 0 ? fmt::format("{} {}", words.name, int32_t(object.object))
-                                        : "End of any child process";
-    case Number::kDescriptor:
-      return fmt::format("{} {}", words.name, int32_t(object.object));
-  }
-  return words.name;
-}
 
 std::string_view observed_words(WaitKind kind) {
   return letter_meaning(state_letter({RunState::kBlocked, kind}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The words of the critical path: its classes, the objects that move it, the threads that are on it.
+// The words of the critical path: its classes, and the threads that are on it. Objects: object_words.h.
 // Context: viewer.
 #pragma once
 
@@ -25,9 +25,6 @@ struct PathClassWords {
 };
 const PathClassWords& words_of(analyze::PathClass what);
 
-/// "Mutex 0x7f3c", "End of thread 4711 (worker)", "Sleep"; "[thread start]" for what moved the path from a
-/// creator to what it created.
-std::string object_words(const load::Profile& profile, const analyze::PathObject& object);
 /// Of Blocking that only the observer saw: "I/O", "lock".
 std::string_view observed_words(WaitKind kind);
 

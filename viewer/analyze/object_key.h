@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// ObjectKey: what a thread waits for, as threads of its process know it. Context: viewer.
+#pragma once
+
+#include <compare>
+
+#include "viewer/load/profile.h"
+
+namespace varve::analyze {
+
+struct ObjectKey {
+  ProcessId process;
+  format::ObjectKind kind = format::ObjectKind::kNone;
+  uint64_t address = 0;  // see format::ObjectKind
+  uint32_t name = 0;     // load::Wait::name
+  constexpr auto operator<=>(const ObjectKey&) const = default;
+};
+
+/// A descriptor's number may be one file after the other, and a file may have several: where its name is
+/// known that is all there is to it.
+inline ObjectKey key_of(const load::Profile& profile, const load::Wait& wait) {
+  const ProcessId process = profile.threads[wait.thread.index()].process;
+  return {process, wait.kind, wait.name != 0 ? 0 : wait.object, wait.name};
+}
+
+/// Of a lock one thread after the other has it; anything else is a message.
+constexpr bool is_lock(format::ObjectKind kind) {
+  return kind == format::ObjectKind::kMutex || kind == format::ObjectKind::kRwLock;
+}
+
+}  // namespace varve::analyze
