@@ -44,6 +44,8 @@ constexpr Stored kStored[] = {
     {"lines"},
     {"quality"},
     {"tlp"},
+    {"waits"},
+    {"critical-path"},
     {"top-down", true, view::kTreeScreenShare},
     {"bottom-up", true, view::kTreeScreenShare},
     {"top-down", true, view::kFlameScreenShare},

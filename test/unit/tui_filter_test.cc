@@ -107,7 +107,7 @@ Test(tui_filter, from_the_selected_row) {
   cr_expect(driver.filter().find(" > module raytrace") != std::string::npos, "%s", driver.filter().c_str());
   driver.press("t");
   cr_expect(driver.message() == "This row is about no thread.", "%s", driver.message().c_str());
-  driver.press("8");
+  driver.press(":threads<Enter>");
   cr_expect(driver.app().screen_name() == "threads");
   driver.press("t");
   cr_expect(driver.filter().find(" > thread 47") != std::string::npos, "%s", driver.filter().c_str());

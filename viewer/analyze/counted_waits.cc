@@ -18,8 +18,8 @@ using load::Wait;
 TimeRange range_of(const Wait& wait) { return {wait.begin_ns(), wait.end_ns}; }
 
 std::span<const Wait> waits_of(const load::Profile& profile, ThreadId thread) {
-  const auto found = std::ranges::equal_range(profile.waits.waits, thread, {}, &Wait::thread);
-  return {found.begin(), found.end()};
+  const auto first = std::ranges::lower_bound(profile.waits.waits, thread, {}, &Wait::thread);
+  return {first, std::ranges::upper_bound(first, profile.waits.waits.end(), thread, {}, &Wait::thread)};
 }
 
 /// Adds what a thread was blocked in a stretch to those of its waits that lie there.

@@ -6,6 +6,7 @@
 #include "viewer/tui/flame_screen.h"
 #include "viewer/tui/help_screen.h"
 #include "viewer/tui/list_screen.h"
+#include "viewer/tui/pair_screen.h"
 #include "viewer/tui/summary_screen.h"
 #include "viewer/tui/text_screen.h"
 #include "viewer/tui/timeline_screen.h"
@@ -29,6 +30,14 @@ std::unique_ptr<Screen> screen_of(Workspace& workspace) {
   return std::make_unique<Kind>(workspace, kView);
 }
 
+std::unique_ptr<Screen> locks(Workspace& workspace) {
+  return std::make_unique<PairScreen>(workspace, "waits", "holders", "object");
+}
+
+std::unique_ptr<Screen> path(Workspace& workspace) {
+  return std::make_unique<PairScreen>(workspace, "critical-path", "levels", "");
+}
+
 std::unique_ptr<Screen> help(Workspace&) { return std::make_unique<HelpScreen>(); }
 
 constexpr ScreenKind kTable[] = {
@@ -43,8 +52,10 @@ constexpr ScreenKind kTable[] = {
     {"callers", "Callers", "Call", screen<CallersScreen>, "one function, who calls it and whom it calls"},
     {"flame", "Flame", "Flame", screen<FlameScreen>, "the call tree as cells as wide as their time"},
     {"timeline", "Timeline", "Time", screen<TimelineScreen>, "what each thread did over time"},
-    {kThreads, "Threads", "Thr", screen_of<ListScreen, kThreads>, "CPU time by thread"},
-    {kQuality, "Quality", "Qual", screen_of<TextScreen, kQuality>, "whether the data can be trusted"},
+    {"waits", "Locks", "Lock", locks, "what threads waited for, and who had it"},
+    {"critical-path", "Path", "Path", path, "the longest flow of execution over all threads"},
+    {kThreads, "Threads", "Thr", screen_of<ListScreen, kThreads>, "CPU time by thread", false},
+    {kQuality, "Quality", "Qual", screen_of<TextScreen, kQuality>, "whether the data can be trusted", false},
     {"annotate", "Source and code", "Src", screen<AnnotateScreen>,
      "one function by source line and by instruction", false},
     {kProcesses, "Processes", "Proc", screen_of<ListScreen, kProcesses>, "CPU time by process", false},

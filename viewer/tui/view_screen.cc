@@ -23,7 +23,7 @@ Subject TableScreen::subject() const {
 view::View TableScreen::printed() const {
   view::View view = *shown();
   if (first_table() == nullptr || shown() != &*made_) return view;
-  view::Table& table = view.tables.front();
+  view::Table& table = view.tables[size_t(first_table() - made_->tables.data())];
   table.rows.clear();
   table.cells.clear();
   for (const uint32_t row : widget_.rows()) {

@@ -36,9 +36,12 @@ class ViewScreen : public Screen {
   /// Whether another thing is asked than the last time; else folds, marks and places stay what they are.
   bool asked_anew() { return std::exchange(question_, workspace_.question()) != workspace_.question(); }
   bool up_to_date() const { return revision_ == workspace_.revision(); }
-  /// Null where there is no view, or none with a table.
+  /// Null where there is no view, or none with a table for people.
   const view::Table* first_table() const {
-    return made_ && !made_->tables.empty() ? &made_->tables.front() : nullptr;
+    if (!made_) return nullptr;
+    for (const view::Table& table : made_->tables)
+      if (!table.only_data) return &table;
+    return nullptr;
   }
 
   Workspace& workspace_;

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <map>
 
-#include "viewer/view/path_tables.h"
 #include "viewer/view/object_words.h"
+#include "viewer/view/path_tables.h"
 #include "viewer/view/rows.h"
 
 namespace varve::view {
