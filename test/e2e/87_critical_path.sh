@@ -138,7 +138,7 @@ for source in $sources; do
     expect_eq "time of the path by $by" "$(rows critical-path p 'sum(n(r, "path_ns") for r in rows)' --by $by)" $elapsed
   done
   expect_eq "what moved the path" "$(rows critical-path p 'sorted(r["object"].split()[0] for r in rows if n(r, "moves"))' --by object)" \
-    "['End', 'Mutex', '[thread']"
+    "['Mutex', 'Thread', '[thread']"
   report critical-path --by object p
   expect_match out 'T2 +T3 +Mutex 0x'
   report critical-path --by function --format csv p
