@@ -12,6 +12,7 @@
 
 #include "agent/signal/process_file.h"
 #include "agent/signal/sample_writer.h"
+#include "common/wait_format.h"
 #include "viewer/load/load.h"
 
 using namespace varve;
@@ -83,6 +84,13 @@ class Recording {
                                      agent::record_of({.weight_ns = sample.weight_ns, .end = sample.end}),
                                      uint32_t(sample.stack.size())));
     written_[thread].push_back(std::move(sample));
+  }
+
+  /// A wait or a release, whose fields but for the time delta are given.
+  void event(size_t thread, uint64_t time_ns, const agent::RecordFields& fields,
+             const std::vector<uint64_t>& stack) {
+    std::ranges::copy(stack, writers_[thread].scratch());
+    cr_assert(writers_[thread].write(*file_, time_ns, fields, uint32_t(stack.size())));
   }
 
   void end_thread(size_t thread) {
@@ -160,4 +168,71 @@ Test(load_writer, chunks_fill_what_is_left_of_an_extent) {
   cr_expect_eq(capacity_of({2 * size, 64}), 2 * size, "a new extent");
   cr_expect_gt(std::filesystem::file_size(path), size);
   std::filesystem::remove(path);
+}
+
+/// Waits stand between samples, with and without stacks, and no stack is told wrongly because of them.
+Test(load_writer, waits_among_samples_read_back_equal) {
+  using format::RecordKind, format::ObjectKind, format::StackEnd;
+  char directory[] = "/tmp/varve-unit-XXXXXX";
+  cr_assert(mkdtemp(directory));
+  Recording recording(std::string(directory) + "/host-7-0.agent");
+  recording.add_thread();
+  std::mt19937_64 random(17);
+  struct Expected {
+    agent::RecordFields fields;
+    uint64_t time_ns;
+    std::vector<uint64_t> stack;
+  };
+  std::vector<Expected> waits, releases;
+  std::vector<Written> samples;
+  for (uint64_t time = 1'000'000'000; time < 1'002'000'000; time += 1000) {
+    std::vector<uint64_t> stack(1 + random() % 20);
+    for (uint64_t& frame : stack) frame = next_frame(random);
+    if (random() % 2) {
+      samples.push_back({stack, time, 500, StackEnd::kRoot});
+      recording.sample(0, samples.back());
+      continue;
+    }
+    const bool release = random() % 3 == 0, bare = !release && random() % 2;
+    if (bare) stack.clear();
+    const uint64_t ago = random() % 1000;
+    agent::RecordFields fields{release ? RecordKind::kRelease : RecordKind::kWaitEvent,
+                               uint8_t(bare ? StackEnd::kNotTaken : StackEnd::kRoot),
+                               0,
+                               5,
+                               {ago, 1 + random() % uint64_t(ObjectKind::kDescriptor), random(),
+                                random() % 1'000'000, bare ? 1 + random() % 100 : 1}};
+    recording.event(0, time, fields, stack);
+    (release ? releases : waits).push_back({fields, time - ago, stack});
+  }
+  const auto profile = load::load(directory);
+  cr_assert(profile.has_value());
+  for (const load::Damage& damage : profile->damages)
+    cr_expect(
+        damage.sentence == "is missing" || damage.sentence.find("does not describe") != std::string::npos,
+        "%s", damage.sentence.c_str());
+  cr_assert_eq(profile->waits.waits.size(), waits.size());
+  cr_assert_eq(profile->waits.releases.size(), releases.size());
+  cr_expect_eq(profile->sample_count, samples.size());
+  const auto by_time = [](const Expected& a, const Expected& b) { return a.time_ns < b.time_ns; };
+  std::ranges::stable_sort(waits, by_time);
+  for (size_t i = 0; i < waits.size(); ++i) {
+    const load::Wait& row = profile->waits.waits[i];
+    const auto& numbers = waits[i].fields.numbers;
+    cr_expect_eq(row.end_ns, waits[i].time_ns);
+    cr_expect_eq(uint64_t(row.kind), numbers[1]);
+    cr_expect_eq(row.object, numbers[2]);
+    cr_expect_eq(row.duration_ns, numbers[3]);
+    cr_expect_eq(row.count, numbers[4]);
+    cr_expect(stack_of(*profile, row.path) == waits[i].stack, "wait %zu", i);
+  }
+  std::ranges::stable_sort(releases, by_time);
+  for (size_t i = 0; i < releases.size(); ++i)
+    cr_expect(profile->waits.releases[i].time_ns == releases[i].time_ns &&
+              stack_of(*profile, profile->waits.releases[i].path) == releases[i].stack);
+  size_t next = 0;
+  for (size_t row = 0; row < profile->samples.size(); ++row)
+    if (profile->samples.ticks[row] != 0)
+      cr_expect(stack_of(*profile, profile->samples.path[row]) == samples[next++].stack, "sample %zu", next);
+  std::filesystem::remove_all(directory);
 }
