@@ -93,6 +93,25 @@ void check_samples(const load::Profile& profile) {
   require(sum >= profile.kernel_cpu.count, "the ledger covers the kernel's CPU time");
 }
 
+void check_waits(const load::Profile& profile) {
+  uint64_t sum = 0;
+  for (size_t row = 0; row < profile.waits.waits.size(); ++row) {
+    const load::Wait& wait = profile.waits.waits[row];
+    require(wait.thread.index() < profile.threads.size(), "a wait's thread exists");
+    require(wait.path.index() < profile.paths.size(), "a wait's path exists");
+    require(wait.name < profile.waits.names.size() && wait.count > 0, "a wait has a name, and is one");
+    require(wait.kind > format::ObjectKind::kNone && wait.kind < format::ObjectKind::kCount, "a known kind");
+    require((sum += wait.duration_ns) <= INT64_MAX, "sums of waits do not wrap");
+    if (row == 0) continue;
+    const load::Wait& before = profile.waits.waits[row - 1];
+    require(before.thread < wait.thread || (before.thread == wait.thread && before.end_ns <= wait.end_ns),
+            "waits are ordered by thread and time");
+  }
+  for (const load::Release& release : profile.waits.releases)
+    require(release.thread.index() < profile.threads.size() && release.path.index() < profile.paths.size(),
+            "a release's thread and path exist");
+}
+
 bool equal(const load::Profile& a, const load::Profile& b) {
   return a.samples.time_ns == b.samples.time_ns && a.samples.path == b.samples.path &&
          a.samples.thread == b.samples.thread && a.samples.weight_ns == b.samples.weight_ns &&
@@ -113,6 +132,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   check_marks(*profile);
   check_samples(*profile);
   check_states(*profile);
+  check_waits(*profile);
   if (data[0] & kParallel)
     require(equal(*profile, *load::load(source, "input", {.threads = 3})), "threads do not matter");
   return 0;

@@ -97,6 +97,7 @@ class Loader {
   std::vector<PathId> chunk_paths_;
   std::vector<format::ControlChange> changes_;  // of the recording's state
   uint64_t sample_bytes_ = 0;                   // of the chunks added so far
+  uint64_t waited_ns_ = 0;                      // sum of the waits added so far
   std::vector<format::ProcessExitRecord> reaped_;
   std::optional<SessionId> session_id_;
 };
@@ -320,12 +321,16 @@ void Loader::add_chunk(const DecodedChunk& chunk, PathTree& tree) {
 }
 
 void Loader::add_event(const DecodedEvent& event, ThreadId thread, PathId path) {
-  if (event.release)
+  if (event.release) {
     profile_.waits.releases.push_back(
         {event.time_ns, event.duration_ns, event.object, thread, path, event.count, event.kind});
-  else
-    profile_.waits.waits.push_back(
-        {event.time_ns, event.duration_ns, event.object, thread, path, event.count, event.kind});
+    return;
+  }
+  // As of weights: sums must not wrap.
+  const uint64_t duration = std::min(event.duration_ns, kMostCpuNs - waited_ns_);
+  waited_ns_ += duration;
+  profile_.waits.waits.push_back(
+      {event.time_ns, duration, event.object, thread, path, std::max(event.count, 1u), event.kind});
 }
 
 /// The sites of the threads' start routines, none where no file was mapped there.
