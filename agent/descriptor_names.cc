@@ -5,6 +5,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -95,6 +96,8 @@ void write_name(int fd, const char* name, uint64_t time_ns) {
 }  // namespace
 
 void note_descriptor(int fd, uint64_t time_ns) {
+  // A filter of system calls may end the program for one that it did not foresee.
+  if (fd < 0 || raw_syscall(__NR_prctl, PR_GET_SECCOMP) != 0) return;
   char name[kMostName] = {};
   TextBuilder text(name, sizeof name);
   if (!name_socket(fd, text)) name_file(fd, text);

@@ -10,6 +10,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <initializer_list>
+
 #include "agent/hooks.h"
 #include "agent/real.h"
 #include "agent/wait_trace.h"
@@ -43,15 +45,25 @@ Real<int(int, epoll_event*, int, int)> real_epoll_wait{"epoll_wait"};
 
 template <typename Call>
 auto with_descriptor(int fd, Call call) {
-  Waiting waiting(ObjectKind::kDescriptor, uint64_t(unsigned(fd)));
+  Waiting waiting(ObjectKind::kDescriptor, uint64_t(unsigned(fd)), Asked::kNo);
   return call();
 }
 
-/// For the first of some descriptors, or for time alone where there is none.
+/// The first of the sets that has a descriptor, once the kernel has found them readable.
+uint64_t first_ready(int count, std::initializer_list<const fd_set*> sets) {
+  const int most = count < FD_SETSIZE ? count : FD_SETSIZE;
+  for (const fd_set* set : sets)
+    for (int fd = 0; set && fd < most; ++fd)
+      if (FD_ISSET(fd, set)) return uint64_t(fd);
+  return format::kNoDescriptor;
+}
+
 template <typename Call>
-auto polled(bool any, int first, Call call) {
-  Waiting waiting(any ? ObjectKind::kPoll : ObjectKind::kSleep, any ? uint64_t(unsigned(first)) : 0);
-  return call();
+int polled(const pollfd* fds, nfds_t count, Call call) {
+  Waiting waiting(count != 0 ? ObjectKind::kPoll : ObjectKind::kSleep, 0, Asked::kNo);
+  const int result = call();
+  if (result >= 0 && count != 0) waiting.was_for(uint64_t(unsigned(fds->fd)));
+  return result;
 }
 
 }  // namespace
@@ -118,19 +130,21 @@ VARVE_HOOK int fdatasync(int fd) {
 }
 
 VARVE_HOOK int poll(pollfd* fds, nfds_t count, int timeout) {
-  return polled(count != 0, count != 0 ? fds->fd : 0, [=] { return real_poll(fds, count, timeout); });
+  return polled(fds, count, [=] { return real_poll(fds, count, timeout); });
 }
 VARVE_HOOK int __poll_chk(pollfd* fds, nfds_t count, int timeout, size_t room) {
-  return polled(count != 0, count != 0 ? fds->fd : 0,
-                [=] { return real_poll_chk(fds, count, timeout, room); });
+  return polled(fds, count, [=] { return real_poll_chk(fds, count, timeout, room); });
 }
 VARVE_HOOK int select(int count, fd_set* in, fd_set* out, fd_set* except, timeval* timeout) {
-  int first = 0;
-  while (first < count && !(in && FD_ISSET(first, in)) && !(out && FD_ISSET(first, out))) ++first;
-  return polled(first < count, first, [=] { return real_select(count, in, out, except, timeout); });
+  const bool any = count > 0 && (in || out || except);
+  Waiting waiting(any ? ObjectKind::kPoll : ObjectKind::kSleep, 0, Asked::kNo);
+  const int result = real_select(count, in, out, except, timeout);
+  if (any && result >= 0) waiting.was_for(first_ready(count, {in, out, except}));
+  return result;
 }
 VARVE_HOOK int epoll_wait(int fd, epoll_event* events, int count, int timeout) {
-  return polled(true, fd, [=] { return real_epoll_wait(fd, events, count, timeout); });
+  Waiting waiting(ObjectKind::kPoll, uint64_t(unsigned(fd)), Asked::kNo);
+  return real_epoll_wait(fd, events, count, timeout);
 }
 
 }  // namespace varve::agent

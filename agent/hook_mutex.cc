@@ -5,6 +5,7 @@
 // lock) is the answer. Context: any thread
 // of the target.
 #include <pthread.h>
+#include <sys/single_threaded.h>
 #include <threads.h>
 
 #include <cerrno>
@@ -32,6 +33,13 @@ Real<int(mtx_t*, const timespec*)> real_mtx_timedlock{"mtx_timedlock"};
 int lock_word(const Mutex& mutex) { return __atomic_load_n(&mutex.__data.__lock, __ATOMIC_RELAXED); }
 int lock_word(const mtx_t& mutex) { return lock_word(reinterpret_cast<const Mutex&>(mutex)); }
 
+/// Also where nobody asks. A process with one thread does not look: the word of a lock that was unlocked just
+/// now is not there yet.
+template <typename Object>
+bool is_free(const Object& mutex) {
+  return !traces_waits() || __libc_single_threaded || lock_word(mutex) == 0;
+}
+
 /// 2 where unlocking will wake a thread, or, of robust and priority-inheriting mutexes, the owner with
 /// FUTEX_WAITERS, which is the sign. A ceiling of priorities has bits of its own. A number of a thread that
 /// looks like 2 is taken for it.
@@ -51,8 +59,16 @@ template <typename Object, typename Try, typename Lock>
 
 template <typename Object, typename Try, typename Lock>
 int locked(Object* mutex, Try& try_lock, int busy, Lock lock) {
-  if (!traces_waits() || lock_word(*mutex) == 0) return lock();
+  if (is_free(*mutex)) return lock();
   return lock_that_is_held(mutex, try_lock, busy, lock);
+}
+
+/// With a time limit, which is judged by who locks: a trylock would take the mutex whatever that is.
+template <typename Object, typename Lock>
+int locked_in_time(Object* mutex, Lock lock) {
+  if (is_free(*mutex)) return lock();
+  Waiting waiting(format::ObjectKind::kMutex, object_of(mutex), Asked::kNo);
+  return lock();
 }
 
 template <typename Object, typename Unlock>
@@ -64,7 +80,9 @@ template <typename Object, typename Unlock>
 template <typename Object, typename Unlock>
 int unlocked(Object* mutex, Unlock& unlock) {
   // The table first: a look at the lock word waits until the processor has done the locking.
-  return anybody_waits(mutex) && wakes(lock_word(*mutex)) ? unlock_for_others(mutex, unlock) : unlock(mutex);
+  return !__libc_single_threaded && anybody_waits(mutex) && wakes(lock_word(*mutex))
+             ? unlock_for_others(mutex, unlock)
+             : unlock(mutex);
 }
 
 }  // namespace
@@ -78,10 +96,10 @@ VARVE_HOOK int pthread_mutex_lock(Mutex* mutex) noexcept {
   return locked(mutex, real_trylock, EBUSY, [=] { return real_lock(mutex); });
 }
 VARVE_HOOK int pthread_mutex_timedlock(Mutex* mutex, const timespec* until) noexcept {
-  return locked(mutex, real_trylock, EBUSY, [=] { return real_timedlock(mutex, until); });
+  return locked_in_time(mutex, [=] { return real_timedlock(mutex, until); });
 }
 VARVE_HOOK int pthread_mutex_clocklock(Mutex* mutex, clockid_t clock, const timespec* until) noexcept {
-  return locked(mutex, real_trylock, EBUSY, [=] { return real_clocklock(mutex, clock, until); });
+  return locked_in_time(mutex, [=] { return real_clocklock(mutex, clock, until); });
 }
 VARVE_HOOK int pthread_mutex_unlock(Mutex* mutex) noexcept { return unlocked(mutex, real_unlock); }
 
@@ -89,7 +107,7 @@ VARVE_HOOK int mtx_lock(mtx_t* mutex) {
   return locked(mutex, real_mtx_trylock, thrd_busy, [=] { return real_mtx_lock(mutex); });
 }
 VARVE_HOOK int mtx_timedlock(mtx_t* mutex, const timespec* until) {
-  return locked(mutex, real_mtx_trylock, thrd_busy, [=] { return real_mtx_timedlock(mutex, until); });
+  return locked_in_time(mutex, [=] { return real_mtx_timedlock(mutex, until); });
 }
 VARVE_HOOK int mtx_unlock(mtx_t* mutex) { return unlocked(mutex, real_mtx_unlock); }
 

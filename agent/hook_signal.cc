@@ -351,20 +351,22 @@ VARVE_HOOK int signalfd(int fd, const sigset_t* set, int flags) noexcept {
 
 VARVE_HOOK int ppoll(pollfd* fds, nfds_t count, const timespec* timeout, const sigset_t* set) {
   WaitMask filtered(set);
-  Waiting waiting(count != 0 ? ObjectKind::kPoll : ObjectKind::kSleep, count != 0 ? unsigned(fds->fd) : 0);
-  return real_ppoll(fds, count, timeout, filtered.get());
+  Waiting waiting(count != 0 ? ObjectKind::kPoll : ObjectKind::kSleep, format::kNoDescriptor, Asked::kNo);
+  const int result = real_ppoll(fds, count, timeout, filtered.get());
+  if (result >= 0 && count != 0) waiting.was_for(unsigned(fds->fd));
+  return result;
 }
 
 VARVE_HOOK int pselect(int count, fd_set* in, fd_set* out, fd_set* except, const timespec* timeout,
                        const sigset_t* set) {
   WaitMask filtered(set);
-  Waiting waiting(count != 0 ? ObjectKind::kPoll : ObjectKind::kSleep, 0);
+  Waiting waiting(count != 0 ? ObjectKind::kPoll : ObjectKind::kSleep, format::kNoDescriptor, Asked::kNo);
   return real_pselect(count, in, out, except, timeout, filtered.get());
 }
 
 VARVE_HOOK int epoll_pwait(int fd, epoll_event* events, int count, int timeout, const sigset_t* set) {
   WaitMask filtered(set);
-  Waiting waiting(ObjectKind::kPoll, unsigned(fd));
+  Waiting waiting(ObjectKind::kPoll, unsigned(fd), Asked::kNo);
   return real_epoll_pwait(fd, events, count, timeout, filtered.get());
 }
 

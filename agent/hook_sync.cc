@@ -58,6 +58,13 @@ int sem_waited(sem_t* semaphore, Wait wait) {
   return wait();
 }
 
+/// With a time limit, which is judged by who waits: to try before would take what is free whatever it is.
+template <typename Call>
+int in_time(ObjectKind kind, const void* object, Call call) {
+  Waiting waiting(kind, object_of(object), Asked::kNo);
+  return call();
+}
+
 /// The number of a thread of this process that still runs, 0 where it does not: its CPU clock has it, as
 /// agent/signal/clock.h encodes it. `thread` may be joined, so it exists.
 uint64_t tid_of(pthread_t thread) {
@@ -90,19 +97,19 @@ VARVE_HOOK int pthread_rwlock_rdlock(RwLock* lock) noexcept {
   return rwlocked(lock, real_tryrdlock, [=] { return real_rdlock(lock); });
 }
 VARVE_HOOK int pthread_rwlock_timedrdlock(RwLock* lock, const timespec* until) noexcept {
-  return rwlocked(lock, real_tryrdlock, [=] { return real_timedrdlock(lock, until); });
+  return in_time(ObjectKind::kRwLock, lock, [=] { return real_timedrdlock(lock, until); });
 }
 VARVE_HOOK int pthread_rwlock_clockrdlock(RwLock* lock, clockid_t clock, const timespec* until) noexcept {
-  return rwlocked(lock, real_tryrdlock, [=] { return real_clockrdlock(lock, clock, until); });
+  return in_time(ObjectKind::kRwLock, lock, [=] { return real_clockrdlock(lock, clock, until); });
 }
 VARVE_HOOK int pthread_rwlock_wrlock(RwLock* lock) noexcept {
   return rwlocked(lock, real_trywrlock, [=] { return real_wrlock(lock); });
 }
 VARVE_HOOK int pthread_rwlock_timedwrlock(RwLock* lock, const timespec* until) noexcept {
-  return rwlocked(lock, real_trywrlock, [=] { return real_timedwrlock(lock, until); });
+  return in_time(ObjectKind::kRwLock, lock, [=] { return real_timedwrlock(lock, until); });
 }
 VARVE_HOOK int pthread_rwlock_clockwrlock(RwLock* lock, clockid_t clock, const timespec* until) noexcept {
-  return rwlocked(lock, real_trywrlock, [=] { return real_clockwrlock(lock, clock, until); });
+  return in_time(ObjectKind::kRwLock, lock, [=] { return real_clockwrlock(lock, clock, until); });
 }
 VARVE_HOOK int pthread_rwlock_unlock(RwLock* lock) noexcept {
   Releasing releasing(ObjectKind::kRwLock, lock);
@@ -113,10 +120,11 @@ VARVE_HOOK int sem_wait(sem_t* semaphore) {
   return sem_waited(semaphore, [=] { return real_sem_wait(semaphore); });
 }
 VARVE_HOOK int sem_timedwait(sem_t* semaphore, const timespec* until) {
-  return sem_waited(semaphore, [=] { return real_sem_timedwait(semaphore, until); });
+  return in_time(ObjectKind::kSemaphore, semaphore, [=] { return real_sem_timedwait(semaphore, until); });
 }
 VARVE_HOOK int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* until) {
-  return sem_waited(semaphore, [=] { return real_sem_clockwait(semaphore, clock, until); });
+  return in_time(ObjectKind::kSemaphore, semaphore,
+                 [=] { return real_sem_clockwait(semaphore, clock, until); });
 }
 VARVE_HOOK int sem_post(sem_t* semaphore) noexcept {
   Releasing releasing(ObjectKind::kSemaphore, semaphore);

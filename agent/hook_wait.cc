@@ -43,7 +43,7 @@ void note_child(pid_t pid, int status, const rusage& usage) {
 }
 
 pid_t wait_for_child(pid_t pid, int* status, int options, rusage* usage) {
-  Waiting waiting(format::ObjectKind::kChild, pid > 0 ? uint64_t(pid) : 0);
+  Waiting waiting(format::ObjectKind::kChild, pid > 0 ? uint64_t(pid) : 0, Asked::kNo);
   return real_wait4(pid, status, options, usage);
 }
 

@@ -75,8 +75,6 @@ struct Event {
 constexpr bool is_descriptor(ObjectKind kind) {
   return kind == ObjectKind::kPoll || kind == ObjectKind::kDescriptor;
 }
-/// Whether all calls are timed, those that did not wait as well.
-constexpr bool may_not_wait(ObjectKind kind) { return is_descriptor(kind) || kind == ObjectKind::kChild; }
 /// Whether a thread of this process may end the wait.
 constexpr bool has_releases(ObjectKind kind) { return kind <= ObjectKind::kBarrier; }
 
@@ -123,10 +121,10 @@ class InTrace {
   ThreadBlock& block_;
 };
 
-void end_wait(ThreadBlock& block, const OpenWait& wait) {
+void end_wait(ThreadBlock& block, const OpenWait& wait, Asked asked) {
   const uint64_t now = monotonic_ns();
   const uint64_t duration = now > wait.begin_ns ? now - wait.begin_ns : 0;
-  if (duration < agent_state.wait_min_ns && may_not_wait(wait.kind)) return;
+  if (duration < agent_state.wait_min_ns && asked == Asked::kNo) return;
   if (block.in_wait_trace) return count(format::Counter::kWaitsLost);
   InTrace tracing(block);
   if (duration >= agent_state.wait_min_ns && may_write(now)) {
@@ -149,9 +147,21 @@ void close(ThreadBlock& block) {
   block.open_scope = nullptr;
 }
 
+bool on_own_stack(const ThreadBlock& block, const void* place) {
+  return block.stack.contains(reinterpret_cast<uint64_t>(place));
+}
+
+/// To write a wait takes 2.5 KB of stack, with all that it calls. Of a stack that is not the thread's own
+/// nobody knows how much there is.
+bool has_room(const ThreadBlock& block, const void* here) {
+  constexpr uint64_t kRoom = 8192;
+  return !on_own_stack(block, here) || reinterpret_cast<uint64_t>(here) - block.stack.low >= kRoom;
+}
+
 /// A scope that was left by a longjmp lay here or above. When its wait ended nobody knows.
 void forget_left_scope(ThreadBlock& block, const void* here) {
   if (!block.open_scope || here < block.open_scope) return;
+  if (!on_own_stack(block, here) || !on_own_stack(block, block.open_scope)) return;
   leave(block.open_wait);
   close(block);
   count(format::Counter::kWaitsLost);
@@ -159,7 +169,7 @@ void forget_left_scope(ThreadBlock& block, const void* here) {
 
 }  // namespace
 
-void Waiters::wipe_on_fork() { madvise(places_, sizeof places_, MADV_WIPEONFORK); }
+void Waiters::wipe_on_fork() { madvise(this, sizeof *this, MADV_WIPEONFORK); }
 
 void start_wait_trace() {
   if (agent_state.wait_min_ns == 0) return;
@@ -169,10 +179,13 @@ void start_wait_trace() {
 
 void stop_wait_trace() { wait_trace.on.store(false, std::memory_order_relaxed); }
 
-Waiting::Waiting(ObjectKind kind, uint64_t object) : block_(traces_waits() ? current_block : nullptr) {
-  if (block_ && !block_->live) block_ = nullptr;
+Waiting::Waiting(ObjectKind kind, uint64_t object, Asked asked)
+    : block_(traces_waits() ? current_block : nullptr), asked_(asked) {
+  if (block_ && (!block_->live || !has_room(*block_, this))) block_ = nullptr;
   if (!block_) return;
   forget_left_scope(*block_, this);
+  outer_ = block_->open_wait;
+  outer_scope_ = block_->open_scope;
   wait_ = {kind, object, monotonic_ns()};
   block_->open_wait = wait_;
   block_->open_scope = this;
@@ -182,16 +195,20 @@ Waiting::Waiting(ObjectKind kind, uint64_t object) : block_(traces_waits() ? cur
 Waiting::~Waiting() {
   if (!block_) return;
   leave(wait_);
-  if (block_->open_scope == this) close(*block_);
-  if (!was_none_) end_wait(*block_, wait_);
+  if (block_->open_scope == this) {
+    block_->open_wait = outer_;
+    block_->open_scope = outer_scope_;
+  }
+  if (!was_none_) end_wait(*block_, wait_, asked_);
 }
 
 void Releasing::look() {
-  const Waiters::Place& place = wait_trace.waiters.of(object_);
-  const uint64_t now = monotonic_ns(), since = place.since_ns.load(std::memory_order_relaxed);
-  if (!current_block || !current_block->live || now < since + agent_state.wait_min_ns / 2) return;
+  const uint64_t now = monotonic_ns(), since = wait_trace.waiters.since_ns(object_);
+  if (!current_block || !current_block->live || !has_room(*current_block, this) ||
+      now < since + agent_state.wait_min_ns / 2)
+    return;
   if (!may_write(now)) return;
-  waiters_ = place.count.load(std::memory_order_relaxed);
+  waiters_ = wait_trace.waiters.count(object_);
   waited_ns_ = now - since;
   time_ns_ = now;
 }
@@ -211,7 +228,7 @@ void end_waits(ThreadBlock& block) {
   close(block);
   if (cancelled.kind != ObjectKind::kNone) {
     leave(cancelled);
-    end_wait(block, cancelled);
+    end_wait(block, cancelled, Asked::kYes);
   }
   for (uint32_t i = 0; i < ShortWaits::kSums; ++i) write_sum(block, block.short_waits.take(i));
 }

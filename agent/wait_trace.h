@@ -33,24 +33,33 @@ inline uint64_t object_of(const void* address) { return reinterpret_cast<uint64_
 
 /// Whether a thread waits for the object; also true for another object in its place.
 inline bool anybody_waits(const void* object) {
-  return traces_waits() && wait_trace.waiters.of(object_of(object)).count.load(std::memory_order_relaxed) > 0;
+  return traces_waits() && wait_trace.waiters.count(object_of(object)) > 0;
 }
 
+/// Whether a call that came back soon has waited at all: it was asked before, or nobody knows.
+enum class Asked : bool { kNo, kYes };
+
 /// The calling thread waits. Where its scope is left by cancellation the wait ends with the thread; left by a
-/// longjmp it is counted as lost.
+/// longjmp it is counted as lost, once the thread waits again at that depth of its stack. Not recorded where
+/// the stack has little room: what bare would have fitted must fit.
 class Waiting {
  public:
-  Waiting(format::ObjectKind kind, uint64_t object);
+  Waiting(format::ObjectKind kind, uint64_t object, Asked asked = Asked::kYes);
   ~Waiting();
   Waiting(const Waiting&) = delete;
   Waiting& operator=(const Waiting&) = delete;
 
   /// The call came back at once, and says so.
   void was_none() { was_none_ = true; }
+  /// What was waited for turned out later; only for kinds that no thread of the process releases.
+  void was_for(uint64_t object) { wait_.object = object; }
 
  private:
   ThreadBlock* block_;  // null: not recorded
   OpenWait wait_;
+  OpenWait outer_;                     // what this thread waited for when a handler of the program's came
+  const void* outer_scope_ = nullptr;  // likewise
+  const Asked asked_;
   bool was_none_ = false;
 };
 

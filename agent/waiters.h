@@ -12,21 +12,18 @@ namespace varve::agent {
 
 class Waiters {
  public:
-  struct alignas(16) Place {
-    std::atomic<int32_t> count{0};
-    std::atomic<uint64_t> since_ns{0};  // CLOCK_MONOTONIC; of the first, as long as there are any
-  };
-
-  Place& of(uint64_t object) { return places_[object * 0x9e3779b97f4a7c15u >> (64 - kBits)]; }
+  /// Threads that wait; also those that wait for another object of the same place.
+  int32_t count(uint64_t object) const { return counts_[place(object)].load(std::memory_order_relaxed); }
+  /// CLOCK_MONOTONIC, when the first of them began to; of no meaning where there is none.
+  uint64_t since_ns(uint64_t object) const { return since_[place(object)].load(std::memory_order_relaxed); }
 
   void enter(uint64_t object, uint64_t now_ns) {
-    Place& place = of(object);
-    if (place.count.fetch_add(1, std::memory_order_relaxed) == 0)
-      place.since_ns.store(now_ns, std::memory_order_relaxed);
+    if (counts_[place(object)].fetch_add(1, std::memory_order_relaxed) == 0)
+      since_[place(object)].store(now_ns, std::memory_order_relaxed);
   }
   /// A child of a fork within the wait has not entered.
   void leave(uint64_t object) {
-    std::atomic<int32_t>& count = of(object).count;
+    std::atomic<int32_t>& count = counts_[place(object)];
     if (count.load(std::memory_order_relaxed) > 0) count.fetch_sub(1, std::memory_order_relaxed);
   }
 
@@ -34,9 +31,15 @@ class Waiters {
   void wipe_on_fork();
 
  private:
-  static constexpr unsigned kBits = 12;
+  static constexpr uint64_t kPlaces = 4096;
 
-  alignas(4096) Place places_[size_t{1} << kBits];
+  /// Objects are some dozens of bytes apart, or pages. A multiplication would spread them better and take
+  /// as long as the rest of the look.
+  static constexpr uint64_t place(uint64_t object) { return (object >> 3 ^ object >> 15) % kPlaces; }
+
+  alignas(4096) std::atomic<int32_t> counts_[kPlaces];
+  std::atomic<uint64_t> since_[kPlaces];
 };
+static_assert(sizeof(Waiters) % 4096 == 0);
 
 }  // namespace varve::agent

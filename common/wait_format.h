@@ -38,7 +38,8 @@ enum class ObjectKind : uint8_t {
 //     knew
 //   the stack, as of kSample; nothing where StackEnd is kNotTaken, and then the next record's stack is told
 //     against the one before this
-inline constexpr uint32_t kWaitNumbers = 5;
+/// The object of a kPoll of which nobody knows a descriptor.
+inline constexpr uint64_t kNoDescriptor = UINT32_MAX;
 
 inline constexpr uint64_t kDefaultWaitMinNs = 50'000;  // shorter waits have no stack
 

@@ -101,9 +101,12 @@ void SegmentPaths::of_samples(const PathSegment& segment, const Use& use) const 
   if (done < segment.range.end) use(last, segment.range.end - done);
 }
 
-/// Where its thread was when the segment ended, from what it did then; else from its next sample, which
-/// stands for all CPU time since the one before; else from that.
+/// A segment without a tick: the next sample of its thread stands for all CPU time since the one before, so
+/// for this one's, too. Where there is none soon, what the thread did when the segment ended; else any.
 PathId SegmentPaths::end_of(const PathSegment& segment) const {
+  constexpr uint64_t kIntervals = 10;
+  const PathId near = nearest_sample(segment, kIntervals * profile_.session.interval.count);
+  if (near.valid()) return near;
   const auto by_time = [](const load::Release& row) { return std::pair(row.thread, row.time_ns); };
   const auto& releases = profile_.waits.releases;
   const auto release =
@@ -113,23 +116,30 @@ PathId SegmentPaths::end_of(const PathSegment& segment) const {
   const auto by_end = [](const load::Wait& row) { return std::pair(row.thread, row.end_ns); };
   const auto& waits = profile_.waits.waits;
   const auto wait = std::ranges::upper_bound(waits, std::pair(segment.thread, segment.range.end), {}, by_end);
-  if (wait != waits.end() && wait->thread == segment.thread && wait->begin_ns() == segment.range.end)
-    return wait->path;
-  return nearest_sample(segment);
+  const bool waits_then =
+      wait != waits.end() && wait->thread == segment.thread && wait->begin_ns() == segment.range.end;
+  if (waits_then) return wait->path;
+  const PathId any = nearest_sample(segment, UINT64_MAX);
+  return any.valid() ? any : PathId{0};
 }
 
-PathId SegmentPaths::nearest_sample(const PathSegment& segment) const {
+/// None where no sample is so near to its end.
+PathId SegmentPaths::nearest_sample(const PathSegment& segment, uint64_t within_ns) const {
   const load::Samples& samples = profile_.samples;
   const size_t begin = first_[segment.thread.index()], end = first_[segment.thread.index() + 1];
   const auto times = samples.time_ns.begin();
   const auto next =
       size_t(std::lower_bound(times + ptrdiff_t(begin), times + ptrdiff_t(end), segment.range.end) - times);
   constexpr size_t kLooks = 8;  // rows without a tick stand for no moment
+  const auto is_near = [&](size_t i) {
+    const uint64_t time = samples.time_ns[i], at = segment.range.end;
+    return samples.ticks[i] != 0 && (time > at ? time - at : at - time) <= within_ns;
+  };
   for (size_t i = next; i < end && i < next + kLooks; ++i)
-    if (samples.ticks[i] != 0) return samples.path[i];
+    if (is_near(i)) return samples.path[i];
   for (size_t i = next; i > begin && i + kLooks > next; --i)
-    if (samples.ticks[i - 1] != 0) return samples.path[i - 1];
-  return {0};
+    if (is_near(i - 1)) return samples.path[i - 1];
+  return PathId::none();
 }
 
 PathTimes times_by_path(const load::Profile& profile, std::span<const PathSegment> segments,

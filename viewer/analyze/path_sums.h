@@ -50,7 +50,7 @@ class SegmentPaths {
  private:
   void of_samples(const PathSegment& segment, const Use& use) const;
   PathId end_of(const PathSegment& segment) const;
-  PathId nearest_sample(const PathSegment& segment) const;
+  PathId nearest_sample(const PathSegment& segment, uint64_t within_ns) const;
 
   const load::Profile& profile_;
   std::vector<size_t> first_;  // by thread, and one more: rows of samples

@@ -38,7 +38,10 @@ class Builder {
   std::vector<WaitObject> finish() {
     for (size_t i = 0; i < objects_.size(); ++i) {
       objects_[i].threads = uint32_t(threads_[i].size());
-      for (auto& [where, holder] : holders_[i]) objects_[i].holders.push_back(holder);
+      for (auto& [where, holder] : holders_[i]) {
+        holder.releases = times_[{i, holder.thread, holder.path}].size();
+        objects_[i].holders.push_back(holder);
+      }
       std::ranges::stable_sort(objects_[i].holders, std::greater(), &Holder::caused_ns);
     }
     std::ranges::stable_sort(objects_, std::greater(), [](const WaitObject& object) {
@@ -72,7 +75,7 @@ class Builder {
       holder.path = release.path;
       holder.caused_ns += uint64_t(part * double(counted.time_ns));
       holder.most_waiters = std::max(holder.most_waiters, release.waiters);
-      ++holder.releases;
+      times_[{object, holder.thread, holder.path}].insert(release.time_ns);
       from = release.time_ns;
     }
   }
@@ -81,8 +84,9 @@ class Builder {
   const Releasers releasers_;
   std::map<ObjectKey, size_t> numbers_;
   std::vector<WaitObject> objects_;
-  std::map<size_t, std::set<ThreadId>> threads_;                             // by object
-  std::map<size_t, std::map<std::pair<ThreadId, PathId>, Holder>> holders_;  // by object
+  std::map<std::tuple<size_t, ThreadId, PathId>, std::set<uint64_t>> times_;  // of a holder's releases
+  std::map<size_t, std::set<ThreadId>> threads_;                              // by object
+  std::map<size_t, std::map<std::pair<ThreadId, PathId>, Holder>> holders_;   // by object
 };
 
 }  // namespace

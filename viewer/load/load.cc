@@ -27,6 +27,7 @@
 #include "viewer/load/sample_table.h"
 #include "viewer/load/session_file.h"
 #include "viewer/load/track_ends.h"
+#include "viewer/load/wait_kinds.h"
 
 namespace varve::load {
 namespace {
@@ -53,6 +54,7 @@ class Loader {
     if (options_.samples && !adopt_samples(tree)) add_samples(tree);
     name_descriptors(profile_, agents_);
     add_run_states();
+    tell_wait_kinds(profile_);
     add_reaped(profile_, std::move(reaped_), changes_);
     if (options_.samples) profile_.samples = finish_samples(tree);
     complete_elapsed();

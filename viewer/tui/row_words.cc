@@ -114,11 +114,12 @@ std::string chosen(const Subject& subject) {
 
 Detail detail_of(const view::Table& table, uint32_t row) {
   Detail detail;
-  for (const std::string_view id : {"function", "command", "name", "path", "module"})
+  for (const std::string_view id : {"function", "command", "name", "path", "module", "object"})
     if (detail.name.empty()) detail.name = cell_of(table, row, id);
   const auto add = [&](const std::string& words) {
     if (!words.empty()) detail.more += (detail.more.empty() ? "" : "   ") + words;
   };
+  add(cell_of(table, row, "created_at"));
   const std::string file = cell_of(table, row, "file"), line = cell_of(table, row, "line");
   add(file.substr(file.rfind('/') + 1) + (file.empty() || line.empty() ? "" : ":" + line));
   if (const std::string module = cell_of(table, row, "module"); module != detail.name) add(module);

@@ -260,7 +260,7 @@ void TableWidget::draw_name(Pane& pane, size_t line, const Place& place, size_t 
     at = end;
   }
   const std::string text = text_of(rows_[index], place.column);
-  if (last && match_.given() && match_.matches(name_of(rows_[index]))) style.underline = true;
+  if (last && match_.given() && matches(match_, rows_[index])) style.underline = true;
   // Each name moves only until its end is seen.
   const size_t cut = last && scroll_ > 0 ? std::min(scroll_, hidden(index)) : 0;
   pane.put(line, at,
@@ -305,6 +305,14 @@ std::string TableWidget::name_of(uint32_t row) const {
   return text == nullptr ? text_of(row, columns_.back()) : std::string(*text);
 }
 
+/// In any of its texts that is shown.
+bool TableWidget::matches(const analyze::Pattern& pattern, uint32_t row) const {
+  return std::ranges::any_of(columns_, [&](size_t column) {
+    const auto* text = std::get_if<std::string_view>(&table_->row(row)[column]);
+    return text != nullptr && pattern.matches(*text);
+  });
+}
+
 bool TableWidget::search(const analyze::Pattern& pattern, Direction direction, bool again) {
   const size_t count = rows_.size();
   if (count == 0) return false;
@@ -312,7 +320,7 @@ bool TableWidget::search(const analyze::Pattern& pattern, Direction direction, b
     const size_t step = i % count;
     const size_t at =
         direction == Direction::kForward ? (cursor_ + step) % count : (cursor_ + count - step) % count;
-    if (!pattern.matches(name_of(rows_[at]))) continue;
+    if (!matches(pattern, rows_[at])) continue;
     cursor_ = at;
     return true;
   }

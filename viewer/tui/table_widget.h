@@ -81,6 +81,7 @@ class TableWidget {
   void draw_cell(Pane& pane, size_t line, const Place& place, size_t index) const;
   void draw_name(Pane& pane, size_t line, const Place& place, size_t index, Style style) const;
   std::string text_of(uint32_t row, size_t column) const;
+  bool matches(const analyze::Pattern& pattern, uint32_t row) const;
   Style style_of(const view::Cell& cell, const view::Row& row, size_t column) const;
 
   const view::Table* table_ = nullptr;

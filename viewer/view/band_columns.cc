@@ -28,7 +28,7 @@ constexpr BandColumn kColumns[] = {
 };
 constexpr int kBarSpare = 7;
 /// As wide as a bar, and its legend.
-constexpr const char *kBarTitle = "-Po =Ok #Id !Ov", *kWaitBarTitle = ".Id -Po =Ok #Id";
+constexpr const char *kBarTitle = "-Po =Ok #Id !Ov", *kWaitBarTitle = ".Id-Po=Ok#Id!Ov";
 
 }  // namespace
 

@@ -15,7 +15,8 @@ using analyze::kCpu;
 using analyze::kSamples;
 
 /// One third of the view. All three have the same columns, so CSV is one table with the relation in front.
-Table part(const BandColumns& bands, const char* id, const char* title, const char* heading) {
+Table part(const Source& source, const BandColumns& bands, const char* id, const char* title,
+           const char* heading) {
   Table table;
   table.id = id;
   table.title = title;
@@ -23,7 +24,7 @@ Table part(const BandColumns& bands, const char* id, const char* title, const ch
       {"", "Total", Unit::kTime},
       {"", "Total%", Unit::kShare},
       {"", "Of it%", Unit::kShare, false, -1, 3},
-      {"", "Samples", Unit::kCount, false, -1, 4},
+      {"", source.of_waits ? "Waits" : "Samples", Unit::kCount, false, -1, 4},
   };
   bands.add_text_columns(table);
   const std::vector<Column> rest = {
@@ -54,9 +55,9 @@ class CallersView {
         places_(source) {}
 
   View make(const std::vector<uint64_t>& filtered_out) {
-    Table callers = part(bands_, "callers", "Called by", "Caller");
+    Table callers = part(source_, bands_, "callers", "Called by", "Caller");
     add_all(callers, middle_.callers, "caller");
-    Table function = part(bands_, "function", "Function", "Function");
+    Table function = part(source_, bands_, "function", "Function", "Function");
     const FunctionId first = middle_.functions.front();
     add(function, {}, middle_.total, named(function_cells(source_, first)), "function",
         middle_.functions.size() == 1 ? first : FunctionId::none());
@@ -65,7 +66,7 @@ class CallersView {
     if (filtered_out[kCpu] > 0 || filtered_out[kSamples] > 0) {
       add(function, {0, RowKind::kFilteredOut, false}, filtered_out, label(kFilteredOut), "outside");
     }
-    Table callees = part(bands_, "callees", "Calls", "Callee");
+    Table callees = part(source_, bands_, "callees", "Calls", "Callee");
     if (middle_.self[kCpu] > 0 || middle_.self[kSamples] > 0) {
       add(callees, {0, RowKind::kSpecial, false}, middle_.self, label("[self]"), "self");
     }

@@ -47,6 +47,7 @@ std::string joined_thread(const load::Profile& profile, const analyze::ObjectKey
 /// What the kernel calls it, with a word before what is no path.
 std::string descriptor_words(const load::Profile& profile, const analyze::ObjectKey& object,
                              std::string_view kind) {
+  if (object.name == 0 && object.address == format::kNoDescriptor) return std::string(kind);
   const std::string& name = profile.waits.names[object.name];
   if (name.empty()) return fmt::format("{} fd {}", kind, object.address);
   constexpr std::string_view kSocket = "socket ";
@@ -113,11 +114,6 @@ std::string caller_words(const Source& source, const Caller& caller) {
       source.symbols.strings.text(source.symbols.functions[caller.function.index()].short_name);
   if (caller.line == 0) return std::string(name);
   return fmt::format("{}:{} ({})", caller.file.substr(caller.file.rfind('/') + 1), caller.line, name);
-}
-
-std::string thread_words(const load::Profile& profile, ThreadId thread) {
-  const load::Thread& row = profile.threads[thread.index()];
-  return row.name.empty() ? fmt::format("{}", row.tid) : row.name;
 }
 
 }  // namespace varve::view

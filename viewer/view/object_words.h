@@ -29,7 +29,4 @@ Caller caller_of(const Source& source, PathId path);
 /// "tiles.cc:41 (TileQueue::pop)", or the function alone; empty for none.
 std::string caller_words(const Source& source, const Caller& caller);
 
-/// "worker 5": its name, or its number where it has none.
-std::string thread_words(const load::Profile& profile, ThreadId thread);
-
 }  // namespace varve::view

@@ -129,7 +129,7 @@ Table path_function_table(View& view, const ShownPath& shown) {
   table.empty = "No function is on the path.";
   table.columns = {{"", "Path", Unit::kTime}, {"", "Path%", Unit::kShare, false, -1, 3}};
   add_class_columns(table, shown, true);
-  table.columns.push_back({"", "Bound", Unit::kTime, false, -1, 1});
+  table.columns.push_back({"", "Bound", Unit::kTime, false, -1, 6});
   table.columns.push_back({"", "Module", Unit::kText, false, -1, 2});
   table.columns.push_back({"function", "Function", Unit::kText, false, int(table.columns.size()) + 1});
   for (const Column& column :

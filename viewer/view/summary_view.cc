@@ -19,6 +19,7 @@
 #include "viewer/view/mark_words.h"
 #include "viewer/view/rows.h"
 #include "viewer/view/summary_words.h"
+#include "viewer/view/waits_words.h"
 
 namespace varve::view {
 namespace {
@@ -140,11 +141,12 @@ std::string cores_words(const Source& source, const Request& request, const anal
 }
 
 /// After the CPU time.
-void add_concurrency(View& view, const Source& source, std::string words) {
+void add_concurrency(View& view, const Source& source, std::string cores, std::string waits) {
   const analyze::Concurrency& concurrency = *source.concurrency;
   auto after = std::ranges::find(view.facts, "CPU time", &Fact::label);
   if (after != view.facts.end()) ++after;
-  if (!words.empty()) view.facts.insert(after, {"", "Cores", Unit::kText, view.own(std::move(words))});
+  for (auto& [label, words] : {std::pair("Waits", std::move(waits)), std::pair("Cores", std::move(cores))})
+    if (!words.empty()) after = view.facts.insert(after, {"", label, Unit::kText, view.own(words)});
   const auto bands = analyze::time_by_band(concurrency.levels, concurrency.rule);
   for (size_t i = 0; i < bands.size(); ++i) {
     const Cell ns = concurrency.known() ? Cell(bands[i]) : Cell();
@@ -169,13 +171,17 @@ std::string hottest_function(const Table& hotspots) {
 
 /// Three at most: the summary fits into 80x24.
 std::vector<std::string> next_commands(const Request& request, const analyze::Quality& quality,
-                                       const std::string& hottest) {
+                                       const std::string& hottest, bool waits) {
   const std::string profile =
       request.cut_words + (request.profile_words.empty() ? "" : " " + request.profile_words);
   std::vector<std::string> commands = {fmt::format("varve report hotspots{}", profile)};
   if (!hottest.empty()) commands.push_back(fmt::format("varve annotate {}{}", hottest, profile));
+  if (waits) commands.push_back(fmt::format("varve report waits{}", profile));
   const bool weak = quality.whole_share() < 0.99 || unnamed_share(quality) > 0.05;
-  commands.push_back(fmt::format("varve report {}{}", weak ? "quality" : "top-down", profile));
+  if (!waits || weak)
+    commands.push_back(fmt::format("varve report {}{}", weak ? "quality" : "top-down", profile));
+  constexpr size_t kMost = 3;
+  commands.resize(std::min(commands.size(), kMost));
   return commands;
 }
 
@@ -186,9 +192,12 @@ Made make_summary(const Source& source, const Request& request, const analyze::S
   View facts;
   facts.ledger = analyze::ledger(source.profile, selection);
   std::string cores = cores_words(source, request, selection);
+  std::string waits = waits_words(source, request);
+  const bool any_waits = !waits.empty();
   Request top = request;
   // On a small terminal each line of words takes the place of a row.
-  const size_t lines = (cores.size() + kWordsInLine - 1) / kWordsInLine;
+  const size_t lines =
+      (cores.size() + kWordsInLine - 1) / kWordsInLine + (waits.size() + kWordsInLine - 1) / kWordsInLine;
   const size_t most = kTopHotspots - std::min(lines, kTopHotspots - 2);
   top.limit = request.limit != 0 ? std::min<uint64_t>(request.limit, most) : most;
   Made view = make_hotspots(source, top, selection);
@@ -198,10 +207,10 @@ Made make_summary(const Source& source, const Request& request, const analyze::S
   view->tables.front().narrow_names = true;
   const ShownPart part = shown_part(source.profile, request, selection);
   add_facts(*view, source, request, part, quality);
-  add_concurrency(*view, source, std::move(cores));
+  add_concurrency(*view, source, std::move(cores), std::move(waits));
   add_shown(*view, part);
   for (std::string& sentence : pause_sentences(source.profile)) view->notes.push_back(std::move(sentence));
-  view->next = next_commands(request, quality, hottest_function(view->tables.front()));
+  view->next = next_commands(request, quality, hottest_function(view->tables.front()), any_waits);
   return view;
 }
 

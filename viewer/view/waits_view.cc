@@ -11,6 +11,7 @@
 #include "viewer/analyze/wait_objects.h"
 #include "viewer/view/make.h"
 #include "viewer/view/object_words.h"
+#include "viewer/view/path_words.h"
 #include "viewer/view/rows.h"
 
 namespace varve::view {
@@ -48,7 +49,7 @@ class ObjectTable {
                                       {"", "Mean", Unit::kTime, false, -1, 5},
                                       {"", "Longest", Unit::kTime, false, -1, 3},
                                       {"", banded_ ? "Idle+Poor" : "", Unit::kTime, false, -1, 5},
-                                      {"", banded_ ? ".Id -Po =Ok #Id" : "", Unit::kBar, false, -1, 4}};
+                                      {"", banded_ ? ".Id-Po=Ok#Id!Ov" : "", Unit::kBar, false, -1, 4}};
     const std::vector<Column> rest = {{"object", "Object", Unit::kText},
                                       {"type", "", Unit::kText},
                                       {"created_at", "First wait at", Unit::kText},
@@ -88,7 +89,7 @@ class ObjectTable {
     if (object.holders.empty()) return "";
     const analyze::Holder& top = object.holders.front();
     const std::string place = caller_words(source_, caller_of(source_, top.path));
-    return thread_words(source_.profile, top.thread) + (place.empty() ? "" : ": ") + place;
+    return names_.of(top.thread) + (place.empty() ? "" : ": ") + place;
   }
 
   void put(Row row, const Sums& sums, std::string_view object, std::string_view type, std::string_view first,
@@ -111,6 +112,7 @@ class ObjectTable {
 
   const Source& source_;
   View& view_;
+  const ThreadNames names_{source_.profile};
   const Scale scale_;
   const bool banded_;
   bool banded_row_ = true;
@@ -131,6 +133,7 @@ Table holder_table(const Source& source, std::span<const WaitObject> objects, co
                    {"tid", "", Unit::kNumber},
                    {"object", "Object", Unit::kText},
                    {"place", "Released at", Unit::kText}};
+  const ThreadNames names(source.profile);
   struct Each {
     const WaitObject* object;
     const analyze::Holder* holder;
@@ -142,7 +145,7 @@ Table holder_table(const Source& source, std::span<const WaitObject> objects, co
   constexpr size_t kMost = 20;
   for (const auto& [object, holder] : std::span(all).first(std::min(all.size(), kMost)))
     table.add({}, {holder->caused_ns, share(holder->caused_ns, scale.whole_ns), holder->releases,
-                   uint64_t(holder->most_waiters), view.own(thread_words(source.profile, holder->thread)),
+                   uint64_t(holder->most_waiters), view.own(names.of(holder->thread)),
                    uint64_t(uint32_t(source.profile.threads[holder->thread.index()].tid)),
                    view.own(object_words(source.profile, object->key)),
                    view.own(caller_words(source, caller_of(source, holder->path)))});

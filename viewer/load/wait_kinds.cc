@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// See wait_kinds.h.
+// Context: viewer.
+#include "viewer/load/wait_kinds.h"
+
+#include <algorithm>
+#include <array>
+
+namespace varve::load {
+namespace {
+
+using format::ObjectKind;
+
+constexpr std::array<WaitKind, size_t(ObjectKind::kCount)> kKinds = {
+    WaitKind::kOther,  // kNone
+    WaitKind::kLock,      WaitKind::kLock, WaitKind::kCondition, WaitKind::kCondition, WaitKind::kCondition,
+    WaitKind::kJoin,      WaitKind::kJoin, WaitKind::kSleep,     WaitKind::kIo,        WaitKind::kIo,
+    WaitKind::kCondition,  // kFutex
+};
+
+/// Threads of each track, in the order of time.
+std::vector<std::vector<ThreadId>> threads_by_track(const Profile& profile) {
+  std::vector<std::vector<ThreadId>> threads(profile.run_states.tracks.size());
+  for (uint32_t i = 0; i < profile.threads.size(); ++i)
+    if (const TrackId track = profile.threads[i].track; track.valid()) threads[track.index()].push_back({i});
+  return threads;
+}
+
+/// The wait of the thread that lasts at that time; null: none.
+const Wait* wait_at(const std::vector<Wait>& waits, ThreadId thread, uint64_t time_ns) {
+  const auto key = [](const Wait& wait) { return std::pair(wait.thread, wait.end_ns); };
+  const auto at = std::ranges::upper_bound(waits, std::pair(thread, time_ns), {}, key);
+  const bool lasts = at != waits.end() && at->thread == thread && at->count == 1 && at->begin_ns() <= time_ns;
+  return lasts ? &*at : nullptr;
+}
+
+}  // namespace
+
+void tell_wait_kinds(Profile& profile) {
+  const std::vector<Wait>& waits = profile.waits.waits;
+  if (waits.empty()) return;
+  const auto threads = threads_by_track(profile);
+  for (RunEvent& event : profile.run_states.events) {
+    if (event.active() == RunEvent::kWhole || event.ended) continue;
+    for (const ThreadId thread : threads[event.track.index()])
+      if (const Wait* wait = wait_at(waits, thread, event.time_ns)) event.wait = kKinds[size_t(wait->kind)];
+  }
+}
+
+}  // namespace varve::load
