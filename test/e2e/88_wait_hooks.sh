@@ -1,0 +1,160 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Hooks of waits change nothing: calls with arguments that only the kernel may judge, waits near the end of a stack, in a
+# sandbox that ends the program for a system call that it did not foresee, left by cancellation and by a longjmp.
+. "$(dirname "$0")/agent.inc"
+
+build guest -lpthread -Wl,-z,now <<'END'
+#define _GNU_SOURCE
+#include <alloca.h>
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/select.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int pipe_ends[2];
+static void* volatile nowhere = (void*)8;
+static void say(const char* what, long result) { printf("%s %ld %d\n", what, result, result < 0 ? errno : 0); }
+
+static void odd_arguments(void) {
+  struct timeval now = {0, 0};
+  struct timespec bad = {0, -1}, past = {1, 0};
+  say("poll", poll(nowhere, 1, 0));
+  say("select", select(1, nowhere, 0, 0, &now));
+  char* page = mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  munmap(page + 4096, 4096);
+  say("wide select", select(1 << 30, (fd_set*)(page + 4096 - sizeof(fd_set)), 0, 0, &now));
+  pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+  say("timedrdlock", pthread_rwlock_timedrdlock(&rwlock, &bad));
+  say("timedwrlock", pthread_rwlock_timedwrlock(&rwlock, &bad));
+  sem_t semaphore;
+  sem_init(&semaphore, 0, 1);
+  say("sem_timedwait", sem_timedwait(&semaphore, &bad));
+  say("sem_timedwait again", sem_timedwait(&semaphore, &past));
+  say("read", read(-1, page, 1));
+  say("waitpid", waitpid(1, 0, 0));
+}
+
+static char* low;
+static int operation;
+static size_t left;
+static void wait_there(void) {
+  char byte;
+  struct timespec time = {0, 5000000};
+  if (operation == 0) pthread_mutex_lock(&lock), pthread_mutex_unlock(&lock);
+  if (operation == 1 && read(pipe_ends[0], &byte, 1) != 1) abort();
+  if (operation == 2) nanosleep(&time, 0);
+}
+static void* go_down(void* unused) {
+  volatile char* room = alloca((size_t)((char*)__builtin_frame_address(0) - low) - left);
+  room[0] = 1;
+  wait_there();
+  room[0] = 2;
+  return unused;
+}
+static void near_the_end(void) {
+  enum { kSize = 65536 };
+  const size_t rooms[] = {1200, 2400, 4000, 9000};
+  for (operation = 0; operation < 3; ++operation)
+    for (int i = 0; i < 4; ++i) {
+      char* memory = mmap(0, kSize + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      mprotect(memory, 4096, PROT_NONE);
+      low = memory + 4096, left = rooms[i];
+      pthread_attr_t attributes;
+      pthread_attr_init(&attributes);
+      pthread_attr_setstack(&attributes, low, kSize);
+      pthread_t thread;
+      pthread_mutex_lock(&lock);
+      if (pthread_create(&thread, &attributes, go_down, 0)) abort();
+      usleep(3000);
+      pthread_mutex_unlock(&lock);
+      if (operation == 1 && write(pipe_ends[1], "x", 1) != 1) abort();
+      pthread_join(thread, 0);
+    }
+  puts("all came back");
+}
+
+static void sandbox(void) {
+  struct sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getpeername, 3, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getsockname, 2, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_readlink, 1, 0),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)};
+  struct sock_fprog program = {6, filter};
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) { puts("no filters here"); return; }
+  if (fork() == 0) {
+    usleep(5000);
+    _exit(write(pipe_ends[1], "x", 1) != 1);
+  }
+  char byte;
+  say("read", read(pipe_ends[0], &byte, 1));
+}
+
+static sigjmp_buf back;
+static void jump(int unused) { (void)unused; siglongjmp(back, 1); }
+static sem_t never;
+static void cleaned(void* unused) { (void)unused; puts("cleaned up"); }
+static void* cancelled(void* unused) {
+  pthread_cleanup_push(cleaned, 0);
+  sem_wait(&never);
+  pthread_cleanup_pop(0);
+  return unused;
+}
+static void left_early(void) {
+  signal(SIGALRM, jump);
+  sem_init(&never, 0, 0);
+  struct itimerval soon = {{0, 0}, {0, 5000}};
+  for (volatile int i = 0; i < 3; ++i)
+    if (!sigsetjmp(back, 1)) {
+      setitimer(ITIMER_REAL, &soon, 0);
+      sem_wait(&never);
+    }
+  pthread_t thread;
+  pthread_create(&thread, 0, cancelled, 0);
+  usleep(5000);
+  pthread_cancel(thread);
+  pthread_join(thread, 0);
+  puts("left");
+}
+
+int main(int count, char** words) {
+  setvbuf(stdout, 0, _IOLBF, 0);
+  if (count < 2 || pipe(pipe_ends)) return 2;
+  if (!strcmp(words[1], "odd")) odd_arguments();
+  if (!strcmp(words[1], "stack")) near_the_end();
+  if (!strcmp(words[1], "sandbox")) sandbox();
+  if (!strcmp(words[1], "left")) left_early();
+  return 0;
+}
+END
+
+for what in odd stack sandbox left; do
+  ./guest $what >bare 2>&1
+  bare_code=$?
+  record -q -o $what ./guest $what
+  expect_eq "exit code of $what" $code $bare_code
+  cmp -s out bare || fail "what $what prints is not what it prints bare: $(diff out bare)"
+done
+expect_match bare '^left$'
+report quality left
+expect_match out '[0-9]+ waits are not recorded: they were left by a longjmp'
