@@ -60,7 +60,7 @@ uint64_t first_ready(int count, std::initializer_list<const fd_set*> sets) {
 
 template <typename Call>
 int polled(const pollfd* fds, nfds_t count, Call call) {
-  Waiting waiting(count != 0 ? ObjectKind::kPoll : ObjectKind::kSleep, 0, Asked::kNo);
+  Waiting waiting(polls(count != 0), Asked::kNo);
   const int result = call();
   if (result >= 0 && count != 0) waiting.was_for(uint64_t(unsigned(fds->fd)));
   return result;
@@ -137,7 +137,7 @@ VARVE_HOOK int __poll_chk(pollfd* fds, nfds_t count, int timeout, size_t room) {
 }
 VARVE_HOOK int select(int count, fd_set* in, fd_set* out, fd_set* except, timeval* timeout) {
   const bool any = count > 0 && (in || out || except);
-  Waiting waiting(any ? ObjectKind::kPoll : ObjectKind::kSleep, 0, Asked::kNo);
+  Waiting waiting(polls(any), Asked::kNo);
   const int result = real_select(count, in, out, except, timeout);
   if (any && result >= 0) waiting.was_for(first_ready(count, {in, out, except}));
   return result;

@@ -351,7 +351,7 @@ VARVE_HOOK int signalfd(int fd, const sigset_t* set, int flags) noexcept {
 
 VARVE_HOOK int ppoll(pollfd* fds, nfds_t count, const timespec* timeout, const sigset_t* set) {
   WaitMask filtered(set);
-  Waiting waiting(count != 0 ? ObjectKind::kPoll : ObjectKind::kSleep, format::kNoDescriptor, Asked::kNo);
+  Waiting waiting(polls(count != 0), Asked::kNo);
   const int result = real_ppoll(fds, count, timeout, filtered.get());
   if (result >= 0 && count != 0) waiting.was_for(unsigned(fds->fd));
   return result;
@@ -360,7 +360,7 @@ VARVE_HOOK int ppoll(pollfd* fds, nfds_t count, const timespec* timeout, const s
 VARVE_HOOK int pselect(int count, fd_set* in, fd_set* out, fd_set* except, const timespec* timeout,
                        const sigset_t* set) {
   WaitMask filtered(set);
-  Waiting waiting(count != 0 ? ObjectKind::kPoll : ObjectKind::kSleep, format::kNoDescriptor, Asked::kNo);
+  Waiting waiting(polls(count != 0), Asked::kNo);
   return real_pselect(count, in, out, except, timeout, filtered.get());
 }
 

@@ -31,6 +31,13 @@ void stop_wait_trace();
 
 inline uint64_t object_of(const void* address) { return reinterpret_cast<uint64_t>(address); }
 
+/// Until the kernel has found the descriptors readable a poll is for none that is known; one of no
+/// descriptors is a sleep.
+inline constexpr OpenWait polls(bool any) {
+  return any ? OpenWait{format::ObjectKind::kPoll, format::kNoDescriptor, 0}
+             : OpenWait{format::ObjectKind::kSleep, 0, 0};
+}
+
 /// Whether a thread waits for the object; also true for another object in its place.
 inline bool anybody_waits(const void* object) {
   return traces_waits() && wait_trace.waiters.count(object_of(object)) > 0;
@@ -45,6 +52,7 @@ enum class Asked : bool { kNo, kYes };
 class Waiting {
  public:
   Waiting(format::ObjectKind kind, uint64_t object, Asked asked = Asked::kYes);
+  Waiting(const OpenWait& wait, Asked asked) : Waiting(wait.kind, wait.object, asked) {}
   ~Waiting();
   Waiting(const Waiting&) = delete;
   Waiting& operator=(const Waiting&) = delete;

@@ -42,6 +42,32 @@ expect_match out 'mutex_waiter'
 report waits waits
 expect_match out '^Who ended these waits'
 
+# What a signal interrupts has no descriptor that is known to be readable; polls of nothing are sleeps like any other.
+build polls <<'END'
+#define _GNU_SOURCE
+#include <poll.h>
+#include <signal.h>
+#include <sys/select.h>
+#include <sys/time.h>
+static void nothing(int unused) { (void)unused; }
+int main(void) {
+  struct sigaction action = {.sa_handler = nothing};
+  struct itimerval soon = {{0, 0}, {0, 20000}};
+  struct pollfd one = {0, 0, 0};
+  struct timeval time = {0, 20000};
+  sigaction(SIGALRM, &action, 0);
+  setitimer(ITIMER_REAL, &soon, 0);
+  poll(&one, 1, 10000);
+  setitimer(ITIMER_REAL, &soon, 0);
+  ppoll(0, 0, 0, 0);
+  select(0, 0, 0, 0, &time);
+  return 0;
+}
+END
+profile polls ./polls
+expect_eq "polls" "$(rows waits polls "[(r['object'], r['wait_count']) for r in rows if r['type'] in ('Poll', 'Sleep')]")" \
+  "[('Sleep', '2'), ('Poll', '1')]"
+
 # --waits off: no wait has a row, and the profile says why.
 record -q --waits off -o off "$programs/wait_truth" sleep
 expect_eq "exit code" $code 0
