@@ -43,7 +43,7 @@ report waits waits
 expect_match out '^Who ended these waits'
 
 # What a signal interrupts has no descriptor that is known to be readable; polls of nothing are sleeps like any other.
-build polls <<'END'
+build poller <<'END'
 #define _GNU_SOURCE
 #include <poll.h>
 #include <signal.h>
@@ -64,7 +64,7 @@ int main(void) {
   return 0;
 }
 END
-profile polls ./polls
+profile polls ./poller
 expect_eq "polls" "$(rows waits polls "[(r['object'], r['wait_count']) for r in rows if r['type'] in ('Poll', 'Sleep')]")" \
   "[('Sleep', '2'), ('Poll', '1')]"
 
