@@ -38,6 +38,11 @@ enum class ObjectKind : uint8_t {
 //     knew
 //   the stack, as of kSample; nothing where StackEnd is kNotTaken, and then the next record's stack is told
 //     against the one before this
+/// Whether the object of a kind is an address of the program's memory.
+constexpr bool is_in_memory(ObjectKind kind) {
+  return (kind >= ObjectKind::kMutex && kind <= ObjectKind::kBarrier) || kind == ObjectKind::kFutex;
+}
+
 /// The object of a kPoll of which nobody knows a descriptor.
 inline constexpr uint64_t kNoDescriptor = UINT32_MAX;
 

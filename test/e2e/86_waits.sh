@@ -68,6 +68,45 @@ profile polls ./poller
 expect_eq "polls" "$(rows waits polls "[(r['object'], r['wait_count']) for r in rows if r['type'] in ('Poll', 'Sleep')]")" \
   "[('Sleep', '2'), ('Poll', '1')]"
 
+# A lock goes by the variable that it is part of, also where the program is gone; on the heap by its address.
+build locks <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+struct queue { long size; pthread_mutex_t lock; };
+static struct { int count; struct queue queues[3]; } table;
+pthread_mutex_t plain;
+static void *take(void *lock) { return pthread_mutex_lock(lock), pthread_mutex_unlock(lock), NULL; }
+static void wait_for_lock(pthread_mutex_t *lock) {
+  pthread_t thread;
+  pthread_mutex_init(lock, NULL);
+  pthread_mutex_lock(lock);
+  pthread_create(&thread, NULL, take, lock);
+  usleep(20000);
+  pthread_mutex_unlock(lock);
+  pthread_join(thread, NULL);
+}
+int main(void) {
+  struct queue *own = malloc(sizeof *own);
+  wait_for_lock(&table.queues[2].lock);
+  wait_for_lock(&plain);
+  wait_for_lock(&own->lock);
+  return 0;
+}
+END
+locks() { rows waits "$1" "sorted(r['object'] for r in rows if r['type'] == 'Mutex' and not r['object'].startswith('Mutex 0x'))"; }
+profile known ./locks
+expect_eq "locks by variable" "$(locks known)" "['Mutex plain', 'Mutex table.queues[2].lock']"
+expect_eq "lock on the heap" "$(rows waits known "sum(r['object'].startswith('Mutex 0x') for r in rows)")" 1
+strip -g locks
+profile symbols ./locks
+expect_eq "locks by symbol" "$(locks symbols | sed 's/+0x[0-9a-f]*/+N/')" "['Mutex plain', 'Mutex table+N']"
+strip locks
+profile stripped ./locks
+expect_eq "locks by module" "$(locks stripped | sed 's/+0x[0-9a-f]*/+N/g')" "['Mutex locks+N', 'Mutex locks+N']"
+rm locks
+expect_eq "locks without a program" "$(locks known)" "['Mutex plain', 'Mutex table.queues[2].lock']"
+
 # --waits off: no wait has a row, and the profile says why.
 record -q --waits off -o off "$programs/wait_truth" sleep
 expect_eq "exit code" $code 0

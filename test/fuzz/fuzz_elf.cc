@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Fuzzer of ELF and DWARF reading: an input is the file of a module, and addresses all over its code are
-// named. Every one must get at least one frame. What the input refers to outside itself is not there.
+// Fuzzer of ELF and DWARF reading: an input is the file of a module, and addresses all over its code and data
+// are named. Every one must get at least one frame. What the input refers to outside itself is not there.
 // Context: tests.
 #include <sys/mman.h>
 #include <unistd.h>
@@ -26,9 +26,10 @@ struct MemoryFile {
 std::vector<uint64_t> addresses_in(const symbol::ElfFile& file) {
   constexpr uint64_t kEach = 24;
   std::vector<uint64_t> vaddrs{0, 1, UINT64_MAX};
-  size_t sections = 0;
+  size_t code = 0, data = 0;
   for (const symbol::Section& section : file.sections()) {
-    if (!section.executable() || ++sections > 8) continue;
+    const bool is_data = section.is_data();
+    if ((!section.executable() && !is_data) || ++(is_data ? data : code) > 8) continue;
     uint64_t step = std::max<uint64_t>(section.size / kEach, 1);
     for (uint64_t i = 0; i < kEach && i * step < section.size; ++i)
       vaddrs.push_back(section.vaddr + i * step);

@@ -21,6 +21,7 @@
 #include "viewer/load/ledger.h"
 #include "viewer/load/lifetimes.h"
 #include "viewer/load/marks.h"
+#include "viewer/load/object_sites.h"
 #include "viewer/load/observer_file.h"
 #include "viewer/load/path_tree.h"
 #include "viewer/load/reaped.h"
@@ -356,6 +357,7 @@ void Loader::find_start_sites(PathTree& tree) {
 
 Samples Loader::finish_samples(PathTree& tree) {
   find_start_sites(tree);
+  find_object_sites(profile_, tree);
   facts_.resize(profile_.threads.size());  // of threads without an agent nothing more is known
   table_.add_ledger(make_ledger(profile_, tree, facts_));
   return table_.finish();

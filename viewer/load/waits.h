@@ -39,13 +39,29 @@ struct Release {
   format::ObjectKind kind = format::ObjectKind::kNone;
 };
 
+/// An object in the data of a module: a variable, or a part of one.
+struct ObjectPlace {
+  ProcessId process;
+  uint64_t address = 0;
+  SiteId site;  // of the data, named as sites of code are
+};
+
 struct Waits {
   std::vector<Wait> waits;        // by thread, then by end
   std::vector<Release> releases;  // likewise, by time
   /// What descriptors were: "socket 127.0.0.1:80", else as in /proc/PID/fd. The first is not known.
   std::vector<std::string> names = {""};
+  std::vector<ObjectPlace> places;  // by process, then by address
 
   bool empty() const { return waits.empty() && releases.empty(); }
+  /// None where the object is in no module.
+  SiteId place_of(ProcessId process, uint64_t address) const {
+    const auto place =
+        std::ranges::lower_bound(places, std::tuple(process, address), {},
+                                 [](const ObjectPlace& p) { return std::tuple(p.process, p.address); });
+    const bool known = place != places.end() && place->process == process && place->address == address;
+    return known ? place->site : SiteId::none();
+  }
   void sort() {
     std::ranges::stable_sort(waits, {}, [](const Wait& row) { return std::tuple(row.thread, row.end_ns); });
     std::ranges::stable_sort(releases, {},

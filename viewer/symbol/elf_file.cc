@@ -40,6 +40,8 @@ std::vector<uint8_t> build_id_note(Elf_Data* notes) {
 
 bool Section::executable() const { return (flags & SHF_EXECINSTR) && (flags & SHF_ALLOC); }
 
+bool Section::is_data() const { return (flags & (SHF_ALLOC | SHF_EXECINSTR | SHF_TLS)) == SHF_ALLOC; }
+
 ElfFile::CloseFile& ElfFile::CloseFile::operator=(CloseFile&& other) noexcept {
   std::swap(fd, other.fd);
   return *this;
@@ -136,9 +138,11 @@ const Section* ElfFile::section_of_type(uint32_t type) const {
   return nullptr;
 }
 
-const Section* ElfFile::code_at(Address vaddr) const {
+const Section* ElfFile::section_at(Address vaddr, SymbolKind kind) const {
   for (const Section& section : sections_)
-    if (section.executable() && section.contains(vaddr.value)) return &section;
+    if ((kind == SymbolKind::kCode ? section.executable() : section.is_data()) &&
+        section.contains(vaddr.value))
+      return &section;
   return nullptr;
 }
 

@@ -33,7 +33,12 @@ struct Section {
   uint64_t end() const { return vaddr > UINT64_MAX - size ? UINT64_MAX : vaddr + size; }
   bool contains(uint64_t address) const { return address >= vaddr && address < end(); }
   bool executable() const;
+  /// Of the program's memory, the same for all threads, and no code.
+  bool is_data() const;
 };
+
+/// What a symbol stands for.
+enum class SymbolKind : bool { kCode, kData };
 
 class ElfFile {
  public:
@@ -50,8 +55,9 @@ class ElfFile {
   /// First section of that name with contents; nothing if there is none.
   const Section* section(std::string_view name) const;
   const Section* section_of_type(uint32_t type) const;
-  /// The executable section that holds the address.
-  const Section* code_at(Address vaddr) const;
+  /// The section of code, or of data, that holds the address.
+  const Section* section_at(Address vaddr, SymbolKind kind) const;
+  const Section* code_at(Address vaddr) const { return section_at(vaddr, SymbolKind::kCode); }
   /// The bytes as they are in the file; empty for SHT_NOBITS and for a section that lies outside the file.
   std::span<const uint8_t> contents(const Section& section) const;
   Elf_Data* data(const Section& section) const;

@@ -13,8 +13,9 @@ namespace {
 
 int binding_rank(uint8_t binding) { return binding == STB_GLOBAL ? 0 : binding == STB_WEAK ? 1 : 2; }
 
-bool is_code(const GElf_Sym& symbol) {
+bool is_of(SymbolKind kind, const GElf_Sym& symbol) {
   unsigned type = GELF_ST_TYPE(symbol.st_info);
+  if (kind == SymbolKind::kData) return type == STT_OBJECT && symbol.st_size > 0;
   return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
 }
 
@@ -93,23 +94,23 @@ bool better_alias(const CodeSymbol& a, const CodeSymbol& b) {
   return key(a) < key(b);
 }
 
-std::vector<CodeSymbol> read_symbols(const ElfFile& file, uint32_t section_type) {
+std::vector<CodeSymbol> read_symbols(const ElfFile& file, uint32_t section_type, SymbolKind kind) {
   std::vector<CodeSymbol> symbols;
   const Section* table = file.section_of_type(section_type);
   Elf_Data* data = table ? file.data(*table) : nullptr;
   if (!data) return symbols;
   GElf_Shdr shdr;
   gelf_getshdr(elf_getscn(file.elf(), table->index), &shdr);
-  std::vector<bool> in_code;
+  std::vector<bool> wanted;
   for (const Section& section : file.sections()) {
-    if (section.index >= in_code.size()) in_code.resize(section.index + 1);
-    in_code[section.index] = section.executable();
+    if (section.index >= wanted.size()) wanted.resize(section.index + 1);
+    wanted[section.index] = kind == SymbolKind::kCode ? section.executable() : section.is_data();
   }
   size_t count = data->d_size / sizeof(Elf64_Sym);
   for (size_t i = 0; i < count; ++i) {
     GElf_Sym symbol;
-    if (!gelf_getsym(data, int(i), &symbol) || !is_code(symbol)) continue;
-    if (symbol.st_shndx >= in_code.size() || !in_code[symbol.st_shndx]) continue;
+    if (!gelf_getsym(data, int(i), &symbol) || !is_of(kind, symbol)) continue;
+    if (symbol.st_shndx >= wanted.size() || !wanted[symbol.st_shndx]) continue;
     std::string_view name = plain_name(elf_strptr(file.elf(), shdr.sh_link, symbol.st_name));
     if (name.empty()) continue;
     symbols.push_back({symbol.st_value, symbol.st_size, name, uint8_t(GELF_ST_BIND(symbol.st_info)),
@@ -118,7 +119,8 @@ std::vector<CodeSymbol> read_symbols(const ElfFile& file, uint32_t section_type)
   return symbols;
 }
 
-std::vector<CodeRange> ranges_of_symbols(std::vector<CodeSymbol> symbols, const ElfFile& file) {
+std::vector<CodeRange> ranges_of_symbols(std::vector<CodeSymbol> symbols, const ElfFile& file,
+                                         SymbolKind kind) {
   symbols = without_aliases(std::move(symbols));
   Unnester unnester;
   const Section* section = nullptr;
@@ -126,7 +128,7 @@ std::vector<CodeRange> ranges_of_symbols(std::vector<CodeSymbol> symbols, const 
       0;  // end of the sized functions so far: a label inside one is a place in it, not a function
   for (size_t i = 0; i < symbols.size(); ++i) {
     const CodeSymbol& symbol = symbols[i];
-    if (!section || !section->contains(symbol.start)) section = file.code_at({symbol.start});
+    if (!section || !section->contains(symbol.start)) section = file.section_at({symbol.start}, kind);
     if (!section || (symbol.size == 0 && symbol.start < covered)) continue;
     uint64_t limit = section->end();
     uint64_t next = i + 1 < symbols.size() ? std::min(symbols[i + 1].start, limit) : limit;

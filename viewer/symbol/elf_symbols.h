@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// CodeMap: the functions of a module by address, from its symbol tables, its PLT and, where no symbol is,
-// from the ranges of its unwind entries. Ranges never overlap, so a look-up is one binary search. Not names
-// for people: demangle.h makes those. Not lines: dwarf_lines.h. Context: viewer; made and used by one thread.
+// CodeMap: the functions, or the variables, of a module by address, from its symbol tables, its PLT and,
+// where no symbol is, from the ranges of its unwind entries. Ranges never overlap, so a look-up is one binary
+// search. Not names for people: demangle.h makes those. Not lines: dwarf_lines.h. Context: viewer; made and
+// used by one thread.
 #pragma once
 
 #include <cstdint>
@@ -55,11 +56,13 @@ class CodeMap {
   std::vector<CodeRange> ranges_;
 };
 
-/// Function symbols of .symtab and .dynsym, in file order. `in_code` are sections of the main file.
-std::vector<CodeSymbol> read_symbols(const ElfFile& file, uint32_t section_type);
+/// Symbols of functions, or of variables, of .symtab or .dynsym, in file order.
+std::vector<CodeSymbol> read_symbols(const ElfFile& file, uint32_t section_type,
+                                     SymbolKind kind = SymbolKind::kCode);
 
 /// Resolves aliases, gives labels without a size the space up to the next symbol, and unnests. Sections bound
 /// them.
-std::vector<CodeRange> ranges_of_symbols(std::vector<CodeSymbol> symbols, const ElfFile& file);
+std::vector<CodeRange> ranges_of_symbols(std::vector<CodeSymbol> symbols, const ElfFile& file,
+                                         SymbolKind kind = SymbolKind::kCode);
 
 }  // namespace varve::symbol

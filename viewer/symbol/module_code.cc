@@ -7,19 +7,34 @@
 
 namespace varve::symbol {
 
-CodeMap code_map(const ModuleFile& files) {
-  CodeMap map;
-  const ElfFile* layout = files.layout();
-  if (!layout) return map;
+namespace {
+
+/// By all symbol tables of the files, where there is a layout.
+std::vector<CodeRange> ranges_by_symbols(const ModuleFile& files, SymbolKind kind) {
   std::vector<CodeSymbol> symbols;
-  const auto append = [&](std::vector<CodeSymbol> more) {
+  const auto append = [&](const ElfFile& file, uint32_t table) {
+    const std::vector<CodeSymbol> more = read_symbols(file, table, kind);
     symbols.insert(symbols.end(), more.begin(), more.end());
   };
-  if (const ElfFile* table = files.with_symtab()) append(read_symbols(*table, SHT_SYMTAB));
-  if (files.mini) append(read_symbols(*files.mini, SHT_SYMTAB));
-  append(read_symbols(*layout, SHT_DYNSYM));
-  map.add(ranges_of_symbols(std::move(symbols), *layout));
-  map.add(unwind_ranges(*layout));
+  if (const ElfFile* table = files.with_symtab()) append(*table, SHT_SYMTAB);
+  if (files.mini) append(*files.mini, SHT_SYMTAB);
+  append(*files.layout(), SHT_DYNSYM);
+  return ranges_of_symbols(std::move(symbols), *files.layout(), kind);
+}
+
+}  // namespace
+
+CodeMap code_map(const ModuleFile& files) {
+  CodeMap map;
+  if (!files.layout()) return map;
+  map.add(ranges_by_symbols(files, SymbolKind::kCode));
+  map.add(unwind_ranges(*files.layout()));
+  return map;
+}
+
+CodeMap data_map(const ModuleFile& files) {
+  CodeMap map;
+  if (files.layout()) map.add(ranges_by_symbols(files, SymbolKind::kData));
   return map;
 }
 

@@ -17,6 +17,9 @@ namespace varve::symbol {
 /// names in it live as long as the files.
 CodeMap code_map(const ModuleFile& files);
 
+/// Its variables likewise.
+CodeMap data_map(const ModuleFile& files);
+
 class ModuleCode {
  public:
   ModuleCode(const load::Module& module, const ResolveOptions& options);

@@ -14,6 +14,7 @@
 #include "viewer/symbol/module_file.h"
 #include "viewer/symbol/plt_names.h"
 #include "viewer/symbol/source_lines.h"
+#include "viewer/symbol/variable_parts.h"
 
 namespace varve::symbol {
 namespace {
@@ -45,10 +46,15 @@ class Namer {
     ModuleNames result;
     result.first.push_back(0);
     source_functions_.assign(lines.functions.size(), kNoFunction);
+    name_variables(vaddrs);
     for (size_t i = 0; i < vaddrs.size(); ++i) {
       auto frames = lines.first.empty() ? std::span<const SourceFrame>() : lines.of(i);
-      if (frames.empty()) frames_.push_back({code_function(vaddrs[i]), {}, 0});
-      for (size_t k = 0; k < frames.size(); ++k)
+      const auto variable = variables_.find(vaddrs[i]);
+      if (variable != variables_.end())
+        frames_.push_back({variable->second, {}, 0});
+      else if (frames.empty())
+        frames_.push_back({code_function(vaddrs[i]), {}, 0});
+      for (size_t k = 0; variable == variables_.end() && k < frames.size(); ++k)
         add_frame(lines, frames[k], k + 1 == frames.size(), vaddrs[i]);
       result.first.push_back(uint32_t(frames_.size()));
     }
@@ -159,6 +165,44 @@ class Namer {
     return add(std::move(function));
   }
 
+  /// Objects that threads wait for are data: a variable or a part of one. So are slots of the global offset
+  /// table, which have names already.
+  void name_variables(std::span<const uint64_t> vaddrs) {
+    const ElfFile* layout = files_.layout();
+    if (!layout) return;
+    std::vector<VariablePart> parts;
+    std::vector<uint64_t> places;
+    CodeMap data;
+    for (uint64_t vaddr : vaddrs) {
+      if (!layout->section_at({vaddr}, SymbolKind::kData) || plt_->find({vaddr})) continue;
+      if (places.empty()) data = data_map(files_);
+      const CodeRange* range = data.find({vaddr});
+      places.push_back(vaddr);
+      parts.push_back({range ? range->low : vaddr, range ? vaddr - range->low : 0, {}, false});
+    }
+    const ElfFile* dwarf = lines_ && !parts.empty() ? files_.with_dwarf() : nullptr;
+    if (dwarf) read_variable_parts(*dwarf, parts);
+    for (size_t i = 0; i < parts.size(); ++i)
+      variables_[places[i]] = add(variable_row(data.find({places[i]}), parts[i]));
+  }
+
+  NamedFunction variable_row(const CodeRange* range, const VariablePart& part) const {
+    NamedFunction row;
+    row.low = part.variable + part.offset;
+    if (range) {
+      std::string rest = part.part;
+      if (rest.empty() && part.offset != 0) rest = fmt::format("+0x{:x}", part.offset);
+      row.source = NameSource::kSymbolTable;
+      set_linkage(row, std::string(range->name));
+      row.name += rest;
+      row.short_form += rest;
+    } else {
+      row.name = row.short_form = fmt::format("{}+0x{:x}", base_name_, row.low);
+    }
+    row.identity = fmt::format("data\n{:x}", row.low);
+    return row;
+  }
+
   uint64_t gap_start(uint64_t vaddr) const {
     const Section* section = files_.layout() ? files_.layout()->code_at({vaddr}) : nullptr;
     uint64_t floor = section ? section->vaddr : code_start_ <= vaddr ? code_start_ : 0;
@@ -192,6 +236,7 @@ class Namer {
   std::vector<NamedFrame> frames_;
   std::vector<uint32_t> source_functions_;  // SourceLines::functions -> functions_
   std::unordered_map<std::string, uint32_t> by_start_;
+  std::unordered_map<uint64_t, uint32_t> variables_;  // vaddrs of data -> functions_
 };
 
 }  // namespace

@@ -57,6 +57,15 @@ std::string descriptor_words(const load::Profile& profile, const analyze::Object
   return fmt::format("{} {}", name.starts_with("/dev/pts/") ? "Terminal" : kind, name);
 }
 
+/// By the variable that it is, or that it is a part of; else the number.
+std::string address_words(const Source& source, const analyze::ObjectKey& object) {
+  const SiteId site = source.profile.waits.place_of(object.process, object.address);
+  if (!site.valid()) return fmt::format("{:#x}", object.address);
+  const symbol::Function& variable =
+      source.symbols.functions[source.symbols.frames(site).front().function.index()];
+  return std::string(source.symbols.strings.text(variable.short_name));
+}
+
 /// Functions that programs reach a wait through: of the C++ library and of the layers of its threads.
 bool is_library(const Source& source, const load::Site& site, std::string_view name) {
   constexpr std::string_view kNames[] = {"std::", "__gthread", "__gnu_cxx::", "boost::"};
@@ -74,13 +83,14 @@ std::string_view kind_name(ObjectKind kind) {
   return kKinds[kind < ObjectKind::kCount ? size_t(kind) : 0].name;
 }
 
-std::string object_words(const load::Profile& profile, const analyze::ObjectKey& object) {
+std::string object_words(const Source& source, const analyze::ObjectKey& object) {
+  const load::Profile& profile = source.profile;
   const KindWords& words = kKinds[object.kind < ObjectKind::kCount ? size_t(object.kind) : 0];
   switch (words.identity) {
     case Identity::kTid:
       return joined_thread(profile, object);
     case Identity::kAddress:
-      return fmt::format("{} {:#x}", words.name, object.address);
+      return fmt::format("{} {}", words.name, address_words(source, object));
     case Identity::kPid:
       return int32_t(object.address) > 0 ? fmt::format("Child process {}", object.address)
                                          : "Child process, any";

@@ -45,7 +45,7 @@ class SegmentWords {
     if (none || !segment.thread.valid()) return "";
     const analyze::ObjectKey object = analyze::object_of(profile_, segment);
     const auto [known, fresh] = objects_.try_emplace(object);
-    if (fresh) known->second = view_.own(object_words(profile_, object));
+    if (fresh) known->second = view_.own(object_words(shown_.source, object));
     return known->second;
   }
 

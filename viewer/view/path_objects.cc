@@ -84,7 +84,9 @@ void add_object_tables(View& view, const ShownPath& shown) {
     pairs.push_back({&delay, sum});
   }
   const ThreadNames names(profile);
-  const auto object = [&](const PathDelay& delay) { return view.own(object_words(profile, delay.object)); };
+  const auto object = [&](const PathDelay& delay) {
+    return view.own(object_words(shown.source, delay.object));
+  };
   const auto pid = [&](const PathDelay& delay) {
     return uint64_t(uint32_t(profile.processes[delay.object.process.index()].pid));
   };

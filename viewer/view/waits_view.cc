@@ -72,7 +72,7 @@ class ObjectTable {
     Sums sums;
     sums.add(object);
     const load::Process& process = source_.profile.processes[object.key.process.index()];
-    put({}, sums, view_.own(object_words(source_.profile, object.key)), kind_name(object.key.kind),
+    put({}, sums, view_.own(object_words(source_, object.key)), kind_name(object.key.kind),
         view_.own(caller_words(source_, caller_of(source_, object.first))), view_.own(top_holder(object)),
         {object.longest_ns, uint64_t(object.threads), uint64_t(uint32_t(process.pid))});
   }
@@ -147,7 +147,7 @@ Table holder_table(const Source& source, std::span<const WaitObject> objects, co
     table.add({}, {holder->caused_ns, share(holder->caused_ns, scale.whole_ns), holder->releases,
                    uint64_t(holder->most_waiters), view.own(names.of(holder->thread)),
                    uint64_t(uint32_t(source.profile.threads[holder->thread.index()].tid)),
-                   view.own(object_words(source.profile, object->key)),
+                   view.own(object_words(source, object->key)),
                    view.own(caller_words(source, caller_of(source, holder->path)))});
   return table;
 }

@@ -35,7 +35,7 @@ std::string waits_words(const Source& source, const Request& request) {
   const std::string place = caller_words(source, caller_of(source, worst->first));
   return fmt::format("{} of {} for {}{}{} while processors idled, mostly ended by {}",
                      seconds_words({worst->poorly_used_ns()}), plural(worst->threads, "thread", "threads"),
-                     object_words(profile, worst->key), place.empty() ? "" : " at ", place,
+                     object_words(source, worst->key), place.empty() ? "" : " at ", place,
                      ThreadNames(profile).of(worst->holders.front().thread));
 }
 
