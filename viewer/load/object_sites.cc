@@ -26,8 +26,8 @@ std::vector<Met> objects_in_memory(const Profile& profile) {
       objects.push_back({profile.threads[wait.thread.index()].process, wait.object, wait.end_ns});
   std::ranges::sort(objects, {},
                     [](const Met& met) { return std::tuple(met.process, met.address, met.time_ns); });
-  const auto others = std::ranges::unique(objects, {}, &Met::key);
-  objects.erase(others.begin(), others.end());
+  const auto same = [](const Met& a, const Met& b) { return a.key() == b.key(); };
+  objects.erase(std::unique(objects.begin(), objects.end(), same), objects.end());
   return objects;
 }
 
