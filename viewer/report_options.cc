@@ -169,7 +169,7 @@ Options target_options(view::Request& request) {
 Options band_options(view::Request& request) {
   Options options = {
       {"Output", "--by", "WHAT", "",
-       "Make rows of critical-path by function, thread or object, not by segment.",
+       "Make rows of critical-path by function, thread or object, not by segment; timeline by object.",
        set_choice<view::By>(request.by, {{"function", view::By::kFunction},
                                          {"thread", view::By::kThread},
                                          {"object", view::By::kObject}})},

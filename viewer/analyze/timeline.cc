@@ -25,21 +25,6 @@ SliceState most_of(const Parts& parts) {
   return {RunState::kBlocked, WaitKind(most - kFirstWait)};
 }
 
-/// Calls use(slice, part) for each slice that `range` touches.
-template <typename Use>
-void for_each_slice(const Timeline& line, TimeRange range, Use use) {
-  range = range.within(line.range);
-  if (range.length() == 0) return;
-  // Slices are not shorter than this, so the guess is none too early.
-  uint64_t shortest = std::max<uint64_t>(line.range.length() / line.slices, 1);
-  size_t slice = std::min(size_t((range.begin - line.range.begin) / shortest), line.slices - 1);
-  while (line.begin_of(slice) > range.begin) --slice;
-  for (; slice < line.slices && line.begin_of(slice) < range.end; ++slice) {
-    TimeRange part = range.within({line.begin_of(slice), line.begin_of(slice + 1)});
-    if (part.length()) use(slice, part);
-  }
-}
-
 /// A thread's slices are filled in their order, so only one of them at a time needs its parts: there may be
 /// hundreds of thousands of threads.
 class RowFiller {

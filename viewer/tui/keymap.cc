@@ -73,7 +73,7 @@ constexpr Binding kTable[] = {
     {Action::kNextHot, {'.'}, "next-hot", "next hot line", kShow, nullptr},
     {Action::kPreviousHot, {','}, "previous-hot", "previous hot line", kShow, nullptr},
     {Action::kArrows, {'J'}, "arrows", "mark where an instruction jumps to, and from where", kShow, nullptr},
-    {Action::kNextSort, {'s'}, "sort", "sort by the next column; source, assembly or both", kShow, "Sort"},
+    {Action::kNextSort, {'s'}, "sort", "next sort column; source, assembly; objects by time", kShow, "Sort"},
     {Action::kSortLeft, {'<'}, "sort-left", "sort by the column to the left", kShow, nullptr},
     {Action::kSortRight, {'>'}, "sort-right", "sort by the column to the right", kShow, nullptr},
     {Action::kReverseOrder, {'I'}, "reverse", "reverse the order", kShow, nullptr},

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "viewer/analyze/timeline_path.h"
 #include "viewer/render/bars.h"
 #include "viewer/render/numbers.h"
 #include "viewer/tui/row_words.h"
@@ -21,6 +22,7 @@ constexpr size_t kNames = 16;  // columns of threads' names
 constexpr size_t kAfter = 9;   // of their CPU time
 constexpr size_t kTick = 12;   // columns between times on the axis
 constexpr size_t kMostLevels = 8;
+constexpr Style kPath{.ink = Ink::kAccent, .bold = true};
 
 /// The level that a letter of a level strip says: "3", "+" from ten on, "." for hardly any.
 size_t level_of(char letter) {
@@ -42,7 +44,10 @@ void TimelineScreen::refresh(size_t slices) {
   if (anew) zooms_.clear();
   if (anew || resized) unmark();
   slices_ = slices;
-  const auto tune = [&](view::Request& request) { request.slices = slices; };
+  const auto tune = [&](view::Request& request) {
+    request.slices = slices;
+    if (by_object_) request.by = view::By::kObject;
+  };
   made_ = zooms_.empty()
               ? workspace_.make("timeline", tune)
               : workspace_.make_range("timeline", {zooms_.back().begin}, {zooms_.back().end}, tune);
@@ -63,10 +68,10 @@ void TimelineScreen::refresh(size_t slices) {
   line_ = std::min(line_, threads_.empty() ? 0 : threads_.size() - 1);
 }
 
-std::string_view TimelineScreen::strip_of(size_t row) const {
+std::string_view TimelineScreen::strip_of(size_t row, std::string_view column) const {
   const view::Table& table = made_->tables.front();
   for (size_t j = 0; j < table.columns.size(); ++j)
-    if (table.columns[j].id == "states")
+    if (table.columns[j].id == column)
       if (const auto* text = std::get_if<std::string_view>(&table.row(row)[j])) return *text;
   return {};
 }
@@ -88,7 +93,7 @@ size_t TimelineScreen::draw_levels(Pane& pane, size_t row, size_t height) const 
   const view::Table& table = made_->tables.front();
   for (const size_t each : levels_) {
     const std::string name = cell_of(table, uint32_t(each), "name");
-    const std::string_view strip = strip_of(each);
+    const std::string_view strip = strip_of(each, "states");
     if (name != "[running]") {
       pane.put_name(row, 0, name, kNames - 1, kDim);
       pane.put(row++, kNames, strip, kDim, slices_);
@@ -109,11 +114,20 @@ size_t TimelineScreen::draw_levels(Pane& pane, size_t row, size_t height) const 
   return row;
 }
 
-void TimelineScreen::draw_strip(Pane& pane, size_t row, std::string_view strip) const {
-  const render::TextStyle style{0, pane.look().utf8 ? render::Charset::kUtf8 : render::Charset::kAscii,
-                                false};
-  for (size_t i = 0; i < strip.size(); ++i)
-    pane.put(row, kNames + i, render::strip_text(strip.substr(i, 1), style), state_style(strip[i]), 1);
+/// The critical path is bold, with an arrow where it comes from another thread.
+void TimelineScreen::draw_strip(Pane& pane, size_t row, std::string_view strip, std::string_view path) const {
+  const bool utf8 = pane.look().utf8;
+  const render::TextStyle text{0, utf8 ? render::Charset::kUtf8 : render::Charset::kAscii, false};
+  for (size_t i = 0; i < strip.size(); ++i) {
+    const char on = i < path.size() ? path[i] : analyze::kOffPath;
+    const Style style = on == analyze::kOffPath ? state_style(strip[i]) : kPath;
+    if (on == analyze::kPathFromAbove)
+      pane.put(row, kNames + i, utf8 ? "↓" : "v", style, 1);
+    else if (on == analyze::kPathFromBelow)
+      pane.put(row, kNames + i, utf8 ? "↑" : "^", style, 1);
+    else
+      pane.put(row, kNames + i, render::strip_text(strip.substr(i, 1), text), style, 1);
+  }
 }
 
 void TimelineScreen::draw_thread(Pane& pane, size_t row, size_t line) const {
@@ -122,7 +136,7 @@ void TimelineScreen::draw_thread(Pane& pane, size_t row, size_t line) const {
   const Style style{.reverse = line == line_};
   pane.repeat(row, 0, U' ', kNames - 1, style);
   pane.put_name(row, 0, cell_of(table, at, "name"), kNames - 1, style);
-  draw_strip(pane, row, strip_of(at));
+  draw_strip(pane, row, strip_of(at, "states"), strip_of(at, "path"));
   pane.put(row, kNames + slices_ + 1, fmt::format("{:>7.2f}", double(number_of(table, at, "cpu_ns")) / 1e9));
 }
 
@@ -230,6 +244,10 @@ bool TimelineScreen::act(Action action) {
       else
         zoom(false);
       return true;
+    case Action::kNextSort:
+      by_object_ = !by_object_;
+      slices_ = 0;
+      return true;
     default:
       return scroll(action, page_, threads_.size(), line_);
   }
@@ -274,14 +292,20 @@ Subject TimelineScreen::subject() const {
 
 Detail TimelineScreen::detail() const {
   if (!made_ || threads_.empty()) return {};
-  const std::string_view strip = strip_of(threads_[line_]);
-  const std::string_view meaning = cursor_ < strip.size() ? view::letter_meaning(strip[cursor_]) : "";
+  const auto letter = [&](std::string_view column) {
+    const std::string_view strip = strip_of(threads_[line_], column);
+    return cursor_ < strip.size() ? strip[cursor_] : ' ';
+  };
+  const auto meant =
+      std::ranges::find(made_->legend, letter("states"), [](auto& entry) { return entry.first; });
+  const std::string_view meaning = meant != made_->legend.end() ? meant->second : "";
+  const std::string_view path = letter("path") == analyze::kOffPath ? "" : ", on the critical path";
   const view::Table& table = made_->tables.front();
-  return {
-      fmt::format("{:.3f} s  {} (TID {}): {}", double(time_at(cursor_)) / 1e9,
-                  cell_of(table, uint32_t(threads_[line_]), "name"),
-                  cell_of(table, uint32_t(threads_[line_]), "tid"), meaning.empty() ? "not alive" : meaning),
-      ""};
+  return {fmt::format("{:.3f} s  {} (TID {}): {}{}", double(time_at(cursor_)) / 1e9,
+                      cell_of(table, uint32_t(threads_[line_]), "name"),
+                      cell_of(table, uint32_t(threads_[line_]), "tid"),
+                      meaning.empty() ? "not alive" : meaning, path),
+          ""};
 }
 
 bool TimelineScreen::search(const analyze::Pattern& pattern, Direction direction, bool again) {

@@ -22,7 +22,7 @@ class TimelineScreen : public ViewScreen {
   Subject subject() const override;
   Detail detail() const override;
   bool search(const analyze::Pattern& pattern, Direction direction, bool again) override;
-  std::string_view keys() const override { return "Space mark  f range  +- zoom"; }
+  std::string_view keys() const override { return "Space mark  f range  +- zoom  s objects"; }
   bool has_use(Action action) const override;
 
  protected:
@@ -38,7 +38,7 @@ class TimelineScreen : public ViewScreen {
   void draw_axis(Pane& pane, size_t row) const;
   size_t draw_levels(Pane& pane, size_t row, size_t height) const;
   void draw_thread(Pane& pane, size_t row, size_t line) const;
-  void draw_strip(Pane& pane, size_t row, std::string_view strip) const;
+  void draw_strip(Pane& pane, size_t row, std::string_view strip, std::string_view path) const;
   void draw_cursor(Pane& pane, size_t row) const;
   uint64_t time_at(size_t slice) const;
   void set_range(Subject& subject, size_t from, size_t to) const;
@@ -47,7 +47,7 @@ class TimelineScreen : public ViewScreen {
   /// The marked slices, half open.
   std::optional<std::pair<size_t, size_t>> marked() const;
   void move(ptrdiff_t slices);
-  std::string_view strip_of(size_t row) const;
+  std::string_view strip_of(size_t row, std::string_view column) const;
 
   size_t slices_ = 0;
   std::vector<Range> zooms_;
@@ -55,6 +55,7 @@ class TimelineScreen : public ViewScreen {
   uint64_t begin_ = 0, end_ = 0;
   size_t cursor_ = 0, line_ = 0, top_ = 0, page_ = 1;
   size_t threads_at_ = 0;
+  bool by_object_ = false;                 // letters say for what threads wait, not how
   std::optional<size_t> mark_, mark_end_;  // of a range of slices; without an end it goes to the cursor
 };
 

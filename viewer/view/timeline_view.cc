@@ -4,14 +4,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <optional>
 #include <set>
 
 #include "viewer/analyze/thread_states.h"
 #include "viewer/analyze/timeline.h"
+#include "viewer/analyze/timeline_objects.h"
+#include "viewer/analyze/timeline_path.h"
 #include "viewer/view/band_words.h"
 #include "viewer/view/make.h"
 #include "viewer/view/mark_words.h"
+#include "viewer/view/object_words.h"
 #include "viewer/view/rows.h"
 #include "viewer/view/shown_part.h"
 
@@ -58,6 +63,45 @@ std::string state_strip(const analyze::Timeline& line, size_t row) {
   return strip;
 }
 
+/// A wait for an object instead of the kind of the wait: letters for the objects that most slices are of, the
+/// rest together.
+class ObjectLetters {
+ public:
+  ObjectLetters(const Source& source, const analyze::Timeline& line)
+      : found_(analyze::timeline_objects(source.profile, line)) {}
+
+  static constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQSTUVWXYZabcdefghijklmnopqstuvwxyz";
+  static constexpr char kOther = '*';
+
+  void put(std::string& strip, size_t row) const {
+    for (size_t i = 0; i < strip.size(); ++i) {
+      const uint32_t object = found_.of[row * strip.size() + i];
+      if (object != analyze::kNoObject) strip[i] = object < kLetters.size() ? kLetters[object] : kOther;
+      // What no hook saw has no letter that an object could have.
+      else if (std::isalpha(uint8_t(strip[i])) && strip[i] != 'R' && strip[i] != 'r')
+        strip[i] = kUnseen;
+    }
+  }
+  std::string meaning(char letter, const Source& source) const {
+    if (letter == kOther) return "another object";
+    if (letter == kUnseen) return "waits for what no hook saw";
+    const size_t object = kLetters.find(letter);
+    return object < found_.objects.size() ? object_words(source, found_.objects[object])
+                                          : std::string(letter_meaning(letter));
+  }
+
+ private:
+  static constexpr char kUnseen = '?';
+  analyze::TimelineObjects found_;
+};
+
+/// Its computation takes a third of a second for so many; a timeline is made anew at each zoom.
+constexpr size_t kMostEvents = 1'000'000;
+
+bool marks_path(const load::Profile& profile) {
+  return profile.waits.waits.size() + profile.waits.releases.size() <= kMostEvents;
+}
+
 /// What the program and the user said of its time.
 void add_marks(View& view, const load::Profile& profile, const Marks& marks) {
   for (std::string& sentence : pause_sentences(profile)) view.notes.push_back(std::move(sentence));
@@ -70,8 +114,10 @@ void add_marks(View& view, const load::Profile& profile, const Marks& marks) {
 /// A row a thread below the strips of the run.
 class TimelineTable {
  public:
-  TimelineTable(View& view, const Source& source, const analyze::Timeline& line)
-      : view_(view), profile_(source.profile), line_(line) {
+  TimelineTable(View& view, const Source& source, const analyze::Timeline& line, By by)
+      : view_(view), source_(source), profile_(source.profile), line_(line) {
+    if (by == By::kObject) objects_.emplace(source, line);
+    if (marks_path(profile_)) paths_ = analyze::path_strips(profile_, line, analyze::critical_path(profile_));
     table_.id = "threads";
     table_.title =
         fmt::format("{:.3f} s to {:.3f} s, {:.2f} ms a letter", double(begin()) / 1e9, double(end()) / 1e9,
@@ -86,6 +132,7 @@ class TimelineTable {
                       {"begin_ns", "", Unit::kTime},
                       {"end_ns", "", Unit::kTime},
                       {"states", "", Unit::kText},
+                      {"path", "", Unit::kText},
                       {"", "Time", Unit::kStrip}};
   }
 
@@ -95,7 +142,7 @@ class TimelineTable {
 
   void add_strip(std::string_view name, std::string strip) {
     const Cell cell = view_.own(std::move(strip));
-    table_.add({0, RowKind::kSpecial, false}, {{}, {}, {}, {}, name, {}, begin(), end(), cell, cell});
+    table_.add({0, RowKind::kSpecial, false}, {{}, {}, {}, {}, name, {}, begin(), end(), cell, {}, cell});
   }
 
   void add_threads(const analyze::MetricTable& by_thread) {
@@ -105,15 +152,18 @@ class TimelineTable {
       const load::Process& process = process_of(line_.threads[i]);
       const uint64_t cpu = by_thread.at(line_.threads[i].index(), kCpu);
       std::string strip = state_strip(line_, i);
+      if (objects_) objects_->put(strip, i);
       letters.insert(strip.begin(), strip.end());
       const Cell states = view_.own(std::move(strip));
       table_.add({}, {cpu, uint64_t(uint32_t(process.pid)), uint64_t(uint32_t(thread.tid)),
                       analyze::program_name(process), std::string_view(thread.name), cpu, begin(), end(),
-                      states, states});
+                      states, paths_.empty() ? Cell() : view_.own(std::move(paths_[i])), states});
     }
-    for (const char letter : letters)
-      if (const std::string_view meaning = letter_meaning(letter); !meaning.empty())
-        view_.legend.emplace_back(letter, meaning);
+    for (const char letter : letters) {
+      std::string meaning =
+          objects_ ? objects_->meaning(letter, source_) : std::string(letter_meaning(letter));
+      if (!meaning.empty()) view_.legend.emplace_back(letter, view_.own(std::move(meaning)));
+    }
   }
 
   Table take() { return std::move(table_); }
@@ -132,8 +182,11 @@ class TimelineTable {
   }
 
   View& view_;
+  const Source& source_;
   const load::Profile& profile_;
   const analyze::Timeline& line_;
+  std::optional<ObjectLetters> objects_;
+  std::vector<std::string> paths_;  // by thread; none: not known
   Table table_;
 };
 
@@ -163,7 +216,7 @@ Made make_timeline(const Source& source, const Request& request, const analyze::
   const analyze::Timeline line = analyze::timeline(profile, concurrency.levels, concurrency.levels.range(),
                                                    std::max<size_t>(request.slices, 1), std::move(threads));
 
-  TimelineTable table(view, source, line);
+  TimelineTable table(view, source, line, request.by);
   if (!marks.empty()) table.add_strip("[marks]", mark_strip(line, marks));
   if (!profile.pauses.empty()) table.add_strip("[paused]", pause_strip(line, profile));
   table.add_strip("[running]", level_strip(line.running));
