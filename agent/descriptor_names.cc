@@ -7,6 +7,7 @@
 #include <netinet/in.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 #include <cstring>
@@ -79,6 +80,9 @@ void name_file(int fd, TextBuilder& text) {
   text.add(path);
 }
 
+/// A filter of system calls may end the program for one that it did not foresee.
+bool may_ask() { return raw_syscall(__NR_prctl, PR_GET_SECCOMP) == 0; }
+
 void write_name(int fd, const char* name, uint64_t time_ns) {
   const auto bytes = uint32_t(std::strlen(name)) + 1;
   const uint32_t size = format::round_up(uint32_t(sizeof(format::DescriptorRecord)) + bytes, 8);
@@ -95,9 +99,14 @@ void write_name(int fd, const char* name, uint64_t time_ns) {
 
 }  // namespace
 
+uint64_t inode_of_pipe(int fd) {
+  struct stat info;
+  if (!may_ask() || failed(raw_syscall(__NR_fstat, fd, as_arg(&info)))) return 0;
+  return S_ISFIFO(info.st_mode) ? info.st_ino : 0;
+}
+
 void note_descriptor(int fd, uint64_t time_ns) {
-  // A filter of system calls may end the program for one that it did not foresee.
-  if (fd < 0 || raw_syscall(__NR_prctl, PR_GET_SECCOMP) != 0) return;
+  if (fd < 0 || !may_ask()) return;
   char name[kMostName] = {};
   TextBuilder text(name, sizeof name);
   if (!name_socket(fd, text)) name_file(fd, text);

@@ -11,6 +11,9 @@ namespace varve::agent {
 /// Writes what `fd` is, of the time `time_ns`, unless that is known.
 void note_descriptor(int fd, uint64_t time_ns);
 
+/// 0: `fd` is no pipe, or nobody may ask.
+uint64_t inode_of_pipe(int fd);
+
 /// In the child of a fork: its file has none yet.
 void forget_descriptor_names();
 

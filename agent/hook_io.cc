@@ -49,6 +49,14 @@ auto with_descriptor(int fd, Call call) {
   return call();
 }
 
+template <typename Call>
+ssize_t written(int fd, Call call) {
+  Waiting waiting(ObjectKind::kDescriptor, uint64_t(unsigned(fd)) | format::kWriting, Asked::kNo);
+  const ssize_t result = call();
+  if (result > 0) waiting.has_written(fd);
+  return result;
+}
+
 /// The first of the sets that has a descriptor, once the kernel has found them readable.
 uint64_t first_ready(int count, std::initializer_list<const fd_set*> sets) {
   const int most = count < FD_SETSIZE ? count : FD_SETSIZE;
@@ -83,13 +91,13 @@ VARVE_HOOK ssize_t __read_chk(int fd, void* to, size_t size, size_t room) {
   return with_descriptor(fd, [=] { return real_read_chk(fd, to, size, room); });
 }
 VARVE_HOOK ssize_t write(int fd, const void* from, size_t size) {
-  return with_descriptor(fd, [=] { return real_write(fd, from, size); });
+  return written(fd, [=] { return real_write(fd, from, size); });
 }
 VARVE_HOOK ssize_t readv(int fd, const iovec* to, int count) {
   return with_descriptor(fd, [=] { return real_readv(fd, to, count); });
 }
 VARVE_HOOK ssize_t writev(int fd, const iovec* from, int count) {
-  return with_descriptor(fd, [=] { return real_writev(fd, from, count); });
+  return written(fd, [=] { return real_writev(fd, from, count); });
 }
 VARVE_HOOK ssize_t recv(int fd, void* to, size_t size, int flags) {
   return with_descriptor(fd, [=] { return real_recv(fd, to, size, flags); });

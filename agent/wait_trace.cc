@@ -23,14 +23,16 @@ using format::ObjectKind;
 /// A process may write so many waits and releases: four a millisecond, four thousand at once. One takes 1 to
 /// 4 us, most of it for its stack, so that is about 1 % of a processor. Waits beyond are counted like short
 /// ones.
-constexpr uint64_t kNsPerEvent = 250'000, kNsAtOnce = 4000 * kNsPerEvent;
+constexpr uint64_t kNsPerEvent = 250'000, kNsPerWrite = 1'000'000;  // of writes to pipes most end no wait
+constexpr uint64_t kNsAtOnce = 1'000'000'000;
 
 /// Of two threads that ask at once both may be let through.
-bool may_write(uint64_t now_ns) {
-  const uint64_t paid = wait_trace.paid_until_ns.load(std::memory_order_relaxed);
+bool may_write(uint64_t now_ns, std::atomic<uint64_t>& paid_until_ns = wait_trace.paid_until_ns,
+               uint64_t ns_each = kNsPerEvent) {
+  const uint64_t paid = paid_until_ns.load(std::memory_order_relaxed);
   const uint64_t from = paid > now_ns ? paid : now_ns;
   if (from > now_ns + kNsAtOnce) return false;
-  wait_trace.paid_until_ns.store(from + kNsPerEvent, std::memory_order_relaxed);
+  paid_until_ns.store(from + ns_each, std::memory_order_relaxed);
   return true;
 }
 
@@ -94,7 +96,8 @@ bool can_write() { return in_recorded_process() && agent_state.takes_samples(age
 void write_event(ThreadBlock& block, const Event& event, bool with_stack) {
   if (!can_write()) return;
   const uint64_t now = monotonic_ns();
-  if (is_descriptor(event.kind) && with_stack) note_descriptor(int(event.object), event.time_ns);
+  const bool waited = event.record == format::RecordKind::kWaitEvent;
+  if (waited && is_descriptor(event.kind) && with_stack) note_descriptor(int(event.object), event.time_ns);
   TakenStack stack;
   if (with_stack) stack = take_stack(block);
   if (!write_record(block, now, fields_of(event, stack.flags, now), stack.depth))
@@ -200,6 +203,18 @@ Waiting::~Waiting() {
     block_->open_scope = outer_scope_;
   }
   if (!was_none_) end_wait(*block_, wait_, asked_);
+  if (written_fd_ >= 0) note_writing();
+}
+
+void Waiting::note_writing() const {
+  if (block_->in_wait_trace || !may_write(wait_.begin_ns, wait_trace.writes_paid_until_ns, kNsPerWrite))
+    return;
+  const uint64_t inode = inode_of_pipe(written_fd_);
+  if (inode == 0) return;
+  InTrace tracing(*block_);
+  SignalBlock guard;
+  write_event(*block_, {format::RecordKind::kRelease, ObjectKind::kDescriptor, inode, wait_.begin_ns, 0, 1},
+              true);
 }
 
 void Releasing::look() {

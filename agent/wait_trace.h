@@ -18,6 +18,7 @@ namespace varve::agent {
 struct WaitTrace {
   std::atomic<bool> on{false};
   std::atomic<uint64_t> paid_until_ns{0};  // the time up to which records were written; see may_write()
+  std::atomic<uint64_t> writes_paid_until_ns{0};  // likewise, of writes to pipes
   Waiters waiters;
 };
 extern WaitTrace wait_trace __attribute__((visibility("hidden")));
@@ -61,14 +62,20 @@ class Waiting {
   void was_none() { was_none_ = true; }
   /// What was waited for turned out later; only for kinds that no thread of the process releases.
   void was_for(uint64_t object) { wait_.object = object; }
+  /// The call has written to the descriptor: whoever waits for it may go on. Recorded of pipes, as far as the
+  /// rate allows; by name sockets cannot be told to be each other's.
+  void has_written(int fd) { written_fd_ = fd; }
 
  private:
+  void note_writing() const;
+
   ThreadBlock* block_;  // null: not recorded
   OpenWait wait_;
   OpenWait outer_;                     // what this thread waited for when a handler of the program's came
   const void* outer_scope_ = nullptr;  // likewise
   const Asked asked_;
   bool was_none_ = false;
+  int written_fd_ = -1;  // to which the call has written
 };
 
 /// The calling thread lets those go on that wait for an object, if any do. After the scope the object may

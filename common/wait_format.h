@@ -43,6 +43,10 @@ constexpr bool is_in_memory(ObjectKind kind) {
   return (kind >= ObjectKind::kMutex && kind <= ObjectKind::kBarrier) || kind == ObjectKind::kFutex;
 }
 
+/// With the descriptor that is the object of a kDescriptor: to write to it. The object of a release of that
+/// kind is the inode of a pipe, to which somebody wrote; whether anybody waited the writer does not know.
+inline constexpr uint64_t kWriting = uint64_t(1) << 32;
+
 /// The object of a kPoll of which nobody knows a descriptor.
 inline constexpr uint64_t kNoDescriptor = UINT32_MAX;
 

@@ -23,16 +23,25 @@ constexpr int kMostLooks = 16;
 /// The end of a thread or process was noted by another than the one that ended.
 bool is_end(ObjectKind kind) { return kind == ObjectKind::kThread || kind == ObjectKind::kChild; }
 
+/// Of a descriptor whose name is known; a pipe, if anybody is known to have written to it.
+bool waits_for_input(const load::Wait& wait) {
+  if (wait.name == 0) return false;
+  return wait.kind == ObjectKind::kPoll ||
+         (wait.kind == ObjectKind::kDescriptor && !(wait.object & format::kWriting));
+}
+
 }  // namespace
 
 Releasers::Releasers(const load::Profile& profile) : profile_(profile) {
   rows_.reserve(profile.waits.releases.size() + profile.threads.size());
-  for (const load::Release& release : profile.waits.releases)
-    rows_.push_back({{profile.threads[release.thread.index()].process.value, release.kind, release.object},
-                     release.time_ns,
-                     release.thread,
-                     release.path,
-                     release.waiters});
+  for (const load::Release& release : profile.waits.releases) {
+    const bool pipe = release.kind == ObjectKind::kDescriptor;
+    if (pipe && release.name == 0) continue;
+    const uint32_t process = profile.threads[release.thread.index()].process.value;
+    const Key key = pipe ? Key{kAnyProcess, ObjectKind::kDescriptor, release.name}
+                         : Key{process, release.kind, release.object};
+    rows_.push_back({key, release.time_ns, release.thread, release.path, release.waiters});
+  }
   add_thread_ends(profile);
   add_process_ends(profile);
   std::ranges::sort(rows_, {}, [](const Row& row) { return std::tuple(row.key, row.time_ns, row.thread); });
@@ -65,6 +74,7 @@ void Releasers::add_process_ends(const load::Profile& profile) {
 
 Releasers::Key Releasers::key_of(const load::Wait& wait) const {
   const ProcessId process = profile_.threads[wait.thread.index()].process;
+  if (waits_for_input(wait)) return {kAnyProcess, ObjectKind::kDescriptor, wait.name};
   if (wait.kind != ObjectKind::kChild) return {process.value, wait.kind, wait.object};
   // waitpid() takes a pid; 0 and what is negative stand for a group or for any.
   const auto pid = int32_t(wait.object);

@@ -21,9 +21,9 @@ struct Releaser {
 /// An index over the releases and ends of a profile. Made once in O(n log n); a look is O(log n).
 class Releasers {
   struct Key {
-    uint32_t process;  // row; of the end of a process: its parent's pid
+    uint32_t process;  // row; of the end of a process: its parent's pid; of a pipe: kAnyProcess
     format::ObjectKind kind;
-    uint64_t object;
+    uint64_t object;  // of a pipe: Wait::name
     auto operator<=>(const Key&) const = default;
   };
 
@@ -52,6 +52,7 @@ class Releasers {
   void add_thread_ends(const load::Profile& profile);
   void add_process_ends(const load::Profile& profile);
   Key key_of(const load::Wait& wait) const;
+  static constexpr uint32_t kAnyProcess = UINT32_MAX;
 
   const load::Profile& profile_;
   std::vector<Row> rows_;  // by key, then by time

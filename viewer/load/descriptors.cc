@@ -4,7 +4,9 @@
 #include "viewer/load/descriptors.h"
 
 #include <algorithm>
+#include <charconv>
 #include <map>
+#include <string_view>
 #include <tuple>
 
 namespace varve::load {
@@ -35,6 +37,24 @@ std::vector<Named> all_names(const std::vector<AgentFile>& agents, std::vector<s
   return all;
 }
 
+/// A pipe has one number for all processes, so its name has, too.
+void name_written_pipes(Waits& waits) {
+  std::map<uint64_t, uint32_t> names;  // by inode
+  constexpr std::string_view kPipe = "pipe:[";
+  for (uint32_t i = 0; i < waits.names.size(); ++i) {
+    std::string_view name = waits.names[i];
+    uint64_t inode = 0;
+    if (!name.starts_with(kPipe)) continue;
+    name.remove_prefix(kPipe.size());
+    if (std::from_chars(name.data(), name.data() + name.size(), inode).ec == std::errc()) names[inode] = i;
+  }
+  for (Release& release : waits.releases) {
+    if (release.kind != ObjectKind::kDescriptor) continue;
+    const auto known = names.find(release.object);
+    release.name = known == names.end() ? 0 : known->second;
+  }
+}
+
 }  // namespace
 
 void name_descriptors(Profile& profile, const std::vector<AgentFile>& agents) {
@@ -48,6 +68,7 @@ void name_descriptors(Profile& profile, const std::vector<AgentFile>& agents) {
     const Named& last = *(after - 1);
     if (last.process == process && last.fd == fd) wait.name = last.name;
   }
+  name_written_pipes(profile.waits);
 }
 
 }  // namespace varve::load

@@ -37,6 +37,7 @@ struct Release {
   PathId path;
   uint32_t waiters = 0;  // as far as its agent knew; at least one
   format::ObjectKind kind = format::ObjectKind::kNone;
+  uint32_t name = 0;  // of a pipe that was written to: in Waits::names, 0 where nobody waited for it
 };
 
 /// An object in the data of a module: a variable, or a part of one.
