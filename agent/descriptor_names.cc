@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <cstring>
 
@@ -117,6 +118,11 @@ void note_descriptor(int fd, uint64_t time_ns) {
   if (last.fd == fd && last.hash == hash) return;
   last = {fd, hash};
   write_name(fd, name, time_ns);
+}
+
+void note_output_pipes(uint64_t time_ns) {
+  for (const int fd : {STDOUT_FILENO, STDERR_FILENO})
+    if (inode_of_pipe(fd) != 0) note_descriptor(fd, time_ns);
 }
 
 void forget_descriptor_names() {

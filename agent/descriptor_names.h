@@ -14,6 +14,10 @@ void note_descriptor(int fd, uint64_t time_ns);
 /// 0: `fd` is no pipe, or nobody may ask.
 uint64_t inode_of_pipe(int fd);
 
+/// At the start of a program: which pipes its standard output and error are. What it writes with the C
+/// library's streams no hook sees, so this says who may have written to a pipe.
+void note_output_pipes(uint64_t time_ns);
+
 /// In the child of a fork: its file has none yet.
 void forget_descriptor_names();
 

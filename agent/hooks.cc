@@ -3,6 +3,8 @@
 // Context: agent start.
 #include "agent/hooks.h"
 
+#include "agent/descriptor_names.h"
+#include "agent/signal/clock.h"
 #include "agent/wait_trace.h"
 
 namespace varve::agent {
@@ -24,6 +26,7 @@ void start_hooks() {
   start_thread_hooks();
   start_process_hooks();
   start_wait_trace();
+  if (traces_waits()) note_output_pipes(monotonic_ns());
 }
 
 }  // namespace varve::agent

@@ -140,7 +140,7 @@ for source in $sources; do
   expect_eq "what moved the path" "$(rows critical-path p 'sorted(r["object"].split()[0] for r in rows if n(r, "moves"))' --by object)" \
     "['Mutex', 'Thread', '[thread']"
   report critical-path --by object p
-  expect_match out 'T2 +T3 +Mutex 0x'
+  expect_match out 'T2 +T3 +Mutex L'
   report critical-path --by function --format csv p
   expect_match out '^work_of_t2,example,'
   # Of the filters only --time cuts, and what it cuts is told.
@@ -148,6 +148,66 @@ for source in $sources; do
   expect_match out 'of the filters only --time'
   expect_eq "time of a part and the rest" "$(rows critical-path p 'sum(n(r, "length_ns") for r in rows)' --time 0.1-0.2 --limit 3)" $elapsed
 done
+
+# Through pipes, between threads and processes; what the C library's streams write no hook sees, but whose output the pipe was.
+build pipes -lpthread <<'P'
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+static int first[2], second[2];
+static void work(int ms) {
+  struct timespec begin, now;
+  clock_gettime(CLOCK_MONOTONIC, &begin);
+  do clock_gettime(CLOCK_MONOTONIC, &now);
+  while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < ms);
+}
+static void *maker(void *none) {
+  prctl(PR_SET_NAME, "maker");
+  work(100);
+  return write(first[1], "x", 1) == 1 ? none : 0;
+}
+static int by_hand(void) {
+  char c;
+  pthread_t thread;
+  if (pipe(first) || pipe(second)) return 2;
+  pid_t child = fork();
+  if (child == 0) {
+    prctl(PR_SET_NAME, "filter");
+    if (read(first[0], &c, 1) != 1) _exit(2);
+    work(80);
+    _exit(write(second[1], "y", 1) != 1);
+  }
+  pthread_create(&thread, 0, maker, 0);
+  if (read(second[0], &c, 1) != 1) return 2;
+  work(60);
+  pthread_join(thread, 0);
+  return waitpid(child, 0, 0) != child;
+}
+static int by_streams(void) { return work(100), prctl(PR_SET_NAME, "source"), puts("x") < 0; }
+static int reader(void) {
+  char text[8];
+  prctl(PR_SET_NAME, "sink");
+  while (read(0, text, sizeof text) > 0) continue;
+  return work(50), 0;
+}
+int main(int argc, char **argv) {
+  return argc < 2 ? by_hand() : strcmp(argv[1], "source") ? reader() : by_streams();
+}
+P
+path_of() {  # path_of PROFILE: who is on the path for over 30 ms, in order
+  local names=$(rows threads $1 "{r['tid']: r['name'] for r in rows if r['tid'] and r['name'] != 'sh'}")
+  rows critical-path $1 "list(dict.fromkeys($names.get(r['tid']) for r in rows if n(r, 'length_ns') > 30e6))"
+}
+profile piped ./pipes
+expect_eq "the path through pipes" "$(path_of piped)" "['maker', 'filter', 'pipes']"
+expect_eq "who ended the waits for pipes" "$(rows waits piped "[r['top_holder'].split(':')[0] for r in rows if r['object'].startswith('Pipe') and n(r, 'wait_ns') > 20e6]")" \
+  "['filter', 'maker']"
+profile streams sh -c './pipes source | ./pipes sink'
+expect_eq "the path through streams" "$(path_of streams)" "['source', 'sink']"
 
 # Without waits nobody can say for whom T1 waited, and the report says so.
 record -q -o off --waits off ./example 10

@@ -44,7 +44,40 @@ Releasers::Releasers(const load::Profile& profile) : profile_(profile) {
   }
   add_thread_ends(profile);
   add_process_ends(profile);
+  sort();
+  add_unseen_writers(profile);
+}
+
+void Releasers::sort() {
   std::ranges::sort(rows_, {}, [](const Row& row) { return std::tuple(row.key, row.time_ns, row.thread); });
+}
+
+/// Where nobody was seen to write to a pipe while its reader waited, the only process that then had it as its
+/// output did, by the C library's streams, or by its end. Of several nobody knows which.
+void Releasers::add_unseen_writers(const load::Profile& profile) {
+  const auto& outputs = profile.waits.outputs;
+  if (outputs.empty()) return;
+  const std::vector<ThreadId> mains = main_threads(profile);
+  std::vector<Row> rows;
+  for (const load::Wait& wait : profile.waits.waits) {
+    if (wait.count != 1 || !waits_for_input(wait) || !during(wait).empty()) continue;
+    const ProcessId reader = profile.threads[wait.thread.index()].process;
+    ThreadId writer;
+    int writers = 0;
+    auto output = std::ranges::lower_bound(outputs, wait.name, {}, &load::PipeOutput::name);
+    for (; output != outputs.end() && output->name == wait.name; ++output) {
+      const load::Process& process = profile.processes[output->process.index()];
+      const uint64_t end = end_of_process(process);
+      const bool lived =
+          process.start_time.count < wait.end_ns && (end == 0 || end + kEndTolerance >= wait.end_ns);
+      if (!lived || output->process == reader || !mains[output->process.index()].valid()) continue;
+      writer = mains[output->process.index()];
+      ++writers;
+    }
+    if (writers == 1) rows.push_back({key_of(wait), wait.end_ns, writer, {0}, 1});
+  }
+  rows_.insert(rows_.end(), rows.begin(), rows.end());
+  sort();
 }
 
 void Releasers::add_thread_ends(const load::Profile& profile) {

@@ -51,6 +51,8 @@ class Releasers {
  private:
   void add_thread_ends(const load::Profile& profile);
   void add_process_ends(const load::Profile& profile);
+  void add_unseen_writers(const load::Profile& profile);
+  void sort();
   Key key_of(const load::Wait& wait) const;
   static constexpr uint32_t kAnyProcess = UINT32_MAX;
 

@@ -3,6 +3,8 @@
 // Context: viewer.
 #include "viewer/load/descriptors.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -13,6 +15,8 @@ namespace varve::load {
 namespace {
 
 using format::ObjectKind;
+
+constexpr std::string_view kPipe = "pipe:[";
 
 struct Named {
   uint32_t process;
@@ -40,7 +44,6 @@ std::vector<Named> all_names(const std::vector<AgentFile>& agents, std::vector<s
 /// A pipe has one number for all processes, so its name has, too.
 void name_written_pipes(Waits& waits) {
   std::map<uint64_t, uint32_t> names;  // by inode
-  constexpr std::string_view kPipe = "pipe:[";
   for (uint32_t i = 0; i < waits.names.size(); ++i) {
     std::string_view name = waits.names[i];
     uint64_t inode = 0;
@@ -53,6 +56,16 @@ void name_written_pipes(Waits& waits) {
     const auto known = names.find(release.object);
     release.name = known == names.end() ? 0 : known->second;
   }
+}
+
+/// Of an image of a process: it was begun with them.
+void find_outputs(Waits& waits, const std::vector<Named>& all) {
+  for (const Named& named : all)
+    if ((named.fd == STDOUT_FILENO || named.fd == STDERR_FILENO) &&
+        waits.names[named.name].starts_with(kPipe))
+      waits.outputs.push_back({named.name, {named.process}});
+  std::ranges::sort(waits.outputs);
+  waits.outputs.erase(std::unique(waits.outputs.begin(), waits.outputs.end()), waits.outputs.end());
 }
 
 }  // namespace
@@ -69,6 +82,7 @@ void name_descriptors(Profile& profile, const std::vector<AgentFile>& agents) {
     if (last.process == process && last.fd == fd) wait.name = last.name;
   }
   name_written_pipes(profile.waits);
+  find_outputs(profile.waits, all);
 }
 
 }  // namespace varve::load

@@ -9,7 +9,8 @@
 
 namespace varve::load {
 
-/// Fills Waits::names, and Wait::name and Release::name of waits for descriptors and writes to them. `agents` has a row each of the processes that
+/// Fills Waits::names, and Wait::name and Release::name of waits for descriptors and writes to them, and
+/// Waits::outputs. `agents` has a row each of the processes that
 /// had an agent, in their order.
 void name_descriptors(Profile& profile, const std::vector<AgentFile>& agents);
 

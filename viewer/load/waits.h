@@ -47,12 +47,20 @@ struct ObjectPlace {
   SiteId site;  // of the data, named as sites of code are
 };
 
+/// A process that had a pipe as standard output or error.
+struct PipeOutput {
+  uint32_t name = 0;  // in Waits::names
+  ProcessId process;
+  constexpr auto operator<=>(const PipeOutput&) const = default;
+};
+
 struct Waits {
   std::vector<Wait> waits;        // by thread, then by end
   std::vector<Release> releases;  // likewise, by time
   /// What descriptors were: "socket 127.0.0.1:80", else as in /proc/PID/fd. The first is not known.
   std::vector<std::string> names = {""};
   std::vector<ObjectPlace> places;  // by process, then by address
+  std::vector<PipeOutput> outputs;  // by name, each once
 
   bool empty() const { return waits.empty() && releases.empty(); }
   /// None where the object is in no module.
