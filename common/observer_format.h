@@ -42,6 +42,29 @@ struct WaitRecord {
 };
 static_assert(sizeof(WaitRecord) == 16);
 
+/// A file of code that the stacks of waits lead through, as /proc/PID/maps names it. After this:
+/// build_id_size bytes, path NUL.
+struct WaitModuleRecord {
+  RecordHeader header;
+  uint32_t module;  // index within the file; told before the first stack that has it
+  uint16_t build_id_size;
+  uint16_t reserved;
+};
+static_assert(sizeof(WaitModuleRecord) == 12);
+
+/// A blocked thread as a look from outside saw it: the system call it was in, and its stack. It holds for the
+/// blocked stretch around time_ns. After this, for each frame from the leaf to the root, two varints: 1 + the
+/// index of its module, or 0 for code of no file; its ELF virtual address there, or its address.
+struct WaitStackRecord {
+  RecordHeader header;  // flags as of kSample: low 4 bits StackEnd, kSampleFramePointer
+  uint32_t track;
+  uint64_t time_ns;
+  int32_t system_call;  // its number on x86-64
+  uint32_t frames;
+  uint64_t arguments[2];  // of the call, the first ones
+};
+static_assert(sizeof(WaitStackRecord) == 40);
+
 /// So many switch records did not fit into the kernel's ring before this time: what each thread did is not
 /// known from here until its next event.
 struct SwitchesLostRecord {

@@ -40,6 +40,11 @@ inline constexpr char kObserverPeriodNs[] = "observer_period_ns";  // mean time 
 inline constexpr char kObserverLost[] = "observer_lost";           // switch records that found no room
 inline constexpr char kObserverRefusedLooks[] =
     "observer_refused_looks";  // looks at what a thread waits for that the kernel did not allow
+inline constexpr char kObserverStacks[] = "observer_stacks";  // of waits, seen from outside
+inline constexpr char kObserverStacksMoved[] =
+    "observer_stacks_moved";  // those not kept: the thread went on during the look
+inline constexpr char kObserverRefusedProcesses[] =
+    "observer_refused_processes";  // whose threads' waits the kernel did not let the observer look at
 inline constexpr char kObserverHidden[] =
     "observer_hidden";  // processes, perhaps of the run, that /proc does not show to this user
 inline constexpr char kArgument[] = "argument";   // the words of the command, one record each, in order

@@ -230,8 +230,8 @@ int Recording::refuse_start(int error) {
 
 /// The run begins now: the child was made, and waits.
 bool Recording::before_exec(pid_t command) {
-  auto observed =
-      observer_.begin({command, !options_.no_follow}, directory_->descriptor(), session_->header());
+  auto observed = observer_.begin({command, !options_.no_follow, options_.wait_min.count != 0},
+                                  directory_->descriptor(), session_->header());
   if (!observed) return no_observer_ = observed.error(), false;
   start_ = record::clock_now(CLOCK_MONOTONIC);
   session_->text(keys::kStartMonotonicNs, fmt::format("{}", start_.count));

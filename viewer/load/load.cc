@@ -22,6 +22,7 @@
 #include "viewer/load/lifetimes.h"
 #include "viewer/load/marks.h"
 #include "viewer/load/object_sites.h"
+#include "viewer/load/observed_waits.h"
 #include "viewer/load/observer_file.h"
 #include "viewer/load/path_tree.h"
 #include "viewer/load/reaped.h"
@@ -53,9 +54,10 @@ class Loader {
     profile_.sample_inputs = hash_inputs(sample_sources_, profile_);
     profile_.without_samples = !options_.samples;
     if (options_.samples && !adopt_samples(tree)) add_samples(tree);
-    name_descriptors(profile_, agents_);
     add_run_states();
     tell_wait_kinds(profile_);
+    if (options_.samples) add_observed_waits(profile_, tree, std::move(looks_));
+    name_descriptors(profile_, agents_);
     add_reaped(profile_, std::move(reaped_), changes_);
     if (options_.samples) profile_.samples = finish_samples(tree);
     complete_elapsed();
@@ -102,6 +104,7 @@ class Loader {
   uint64_t sample_bytes_ = 0;                   // of the chunks added so far
   uint64_t waited_ns_ = 0;                      // sum of the waits added so far
   std::vector<format::ProcessExitRecord> reaped_;
+  WaitLooks looks_;
   std::optional<SessionId> session_id_;
 };
 
@@ -417,6 +420,7 @@ void Loader::add_run_states() {
     profile_.damages.push_back({format::kObserverFile, "belongs to another run", 0});
   } else {
     profile_.run_states = std::move(observer->states);
+    looks_ = std::move(observer->looks);
     join_tracks(profile_);
   }
 }

@@ -27,7 +27,7 @@ class ObserverReader {
  public:
   ObserverReader(const File& file, std::vector<Damage>& damages) : file_(file), damages_(damages) {}
 
-  RunStates read(const format::FileHeader& header) {
+  void read(const format::FileHeader& header, ObserverFile& result) {
     states_.begin = {header.start_monotonic_ns};
     for (const Chunk& chunk : list_chunks(file_, format::kObserverFile, header, damages_)) {
       if (!chunk.is(format::ChunkType::kRunStates)) continue;
@@ -38,7 +38,8 @@ class ObserverReader {
     }
     sweeps_.append_events(states_.tracks, states_.events);
     settle();
-    return std::move(states_);
+    result.states = std::move(states_);
+    result.looks = std::move(looks_);
   }
 
  private:
@@ -56,6 +57,8 @@ class ObserverReader {
         {RecordKind::kSweep, &ObserverReader::read_sweep},
         {RecordKind::kWait, &ObserverReader::read_wait},
         {RecordKind::kSwitchesLost, &ObserverReader::read_lost},
+        {RecordKind::kWaitModule, &ObserverReader::read_module},
+        {RecordKind::kWaitStack, &ObserverReader::read_stack},
     };
     for (auto [kind, reader] : kReaders)
       if (header.kind == uint8_t(kind)) (this->*reader)(header, record);
@@ -178,6 +181,11 @@ class ObserverReader {
     states_.lost += std::min(row.count, UINT64_MAX - states_.lost);
   }
 
+  void read_module(RecordHeader, ByteView record) { looks_.add_module(record); }
+  void read_stack(RecordHeader header, ByteView record) {
+    looks_.add_look(header, record, states_.tracks.size());
+  }
+
   /// Events in the order of time, none after the end of its thread, and each wait at its stretch.
   void settle() {
     auto& events = states_.events;
@@ -213,6 +221,7 @@ class ObserverReader {
   const File& file_;
   std::vector<Damage>& damages_;
   RunStates states_;
+  WaitLooks looks_;
   std::vector<Wait> waits_;
   uint64_t chunk_time_ = 0;
   // Of switches.
@@ -233,7 +242,7 @@ tl::expected<ObserverFile, std::string> read_observer_file(const FileSource& sou
   if (!header) return tl::unexpected(header.error());
   ObserverFile result;
   std::ranges::copy(header->session_id, result.id.begin());
-  result.states = ObserverReader(**opened, damages).read(*header);
+  ObserverReader(**opened, damages).read(*header, result);
   return result;
 }
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "viewer/load/threads_by_track.h"
+
 namespace varve::load {
 namespace {
 
@@ -17,14 +19,6 @@ constexpr std::array<WaitKind, size_t(ObjectKind::kCount)> kKinds = {
     WaitKind::kJoin,      WaitKind::kJoin, WaitKind::kSleep,     WaitKind::kIo,        WaitKind::kIo,
     WaitKind::kCondition,  // kFutex
 };
-
-/// Threads of each track, in the order of time.
-std::vector<std::vector<ThreadId>> threads_by_track(const Profile& profile) {
-  std::vector<std::vector<ThreadId>> threads(profile.run_states.tracks.size());
-  for (uint32_t i = 0; i < profile.threads.size(); ++i)
-    if (const TrackId track = profile.threads[i].track; track.valid()) threads[track.index()].push_back({i});
-  return threads;
-}
 
 /// The wait of the thread that lasts at that time; null: none.
 const Wait* wait_at(const std::vector<Wait>& waits, ThreadId thread, uint64_t time_ns) {
@@ -39,10 +33,10 @@ const Wait* wait_at(const std::vector<Wait>& waits, ThreadId thread, uint64_t ti
 void tell_wait_kinds(Profile& profile) {
   const std::vector<Wait>& waits = profile.waits.waits;
   if (waits.empty()) return;
-  const auto threads = threads_by_track(profile);
+  const ThreadsByTrack threads(profile);
   for (RunEvent& event : profile.run_states.events) {
     if (event.active() == RunEvent::kWhole || event.ended) continue;
-    for (const ThreadId thread : threads[event.track.index()])
+    for (const ThreadId thread : threads.of(event.track))
       if (const Wait* wait = wait_at(waits, thread, event.time_ns)) event.wait = kKinds[size_t(wait->kind)];
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Waits: what threads waited for, as their own agents saw it, and who let them go on. Short waits come added
-// up, several in one row without a stack. Not the run states: those are the observer's, and know of waits
-// that no hook saw. Context: viewer.
+// up, several in one row without a stack. What no hook saw is here as far as the observer looked at it; the
+// rest is known to the run states only. Context: viewer.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,8 @@ struct Wait {
   PathId path;
   uint32_t count = 1;
   format::ObjectKind kind = format::ObjectKind::kNone;
-  uint32_t name = 0;  // of a descriptor: in Waits::names
+  uint32_t name = 0;      // of a descriptor: in Waits::names
+  bool observed = false;  // from outside, by the observer: no hook saw it
 
   uint64_t begin_ns() const { return end_ns - std::min(duration_ns, end_ns); }
 };

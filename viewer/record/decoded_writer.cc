@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the loader added to the samples, the rows of the ledger, it will add again: rows without a tick, and
-// the sites and paths that only they have, which come last. See common/decoded_format.h. Context: viewer.
+// What the loader added to the samples, the rows of the ledger and waits that the observer saw, it will add
+// again: rows without a tick, and the sites and paths that only they have, which come last. See
+// common/decoded_format.h. Context: viewer.
 #include "viewer/record/decoded_writer.h"
 
 #include <fmt/format.h>
@@ -57,7 +58,7 @@ class Writer {
     put(DecodedChunk::kKey, [&](auto add) { add(key_); });
     put(DecodedChunk::kOwners, [&](auto add) {
       for (const load::Module& module : profile_.modules)
-        if (module.anonymous) add(module.process.value);
+        if (is_owner(module)) add(module.process.value);
     });
     put(DecodedChunk::kSites, [&](auto add) {
       for (const load::Site& site : std::span(profile_.sites).first(key_.sites))
@@ -75,8 +76,9 @@ class Writer {
     put_samples(DecodedChunk::kLeaves, profile_.samples.path);
     put(DecodedChunk::kWaits, [&](auto add) {
       for (const load::Wait& each : profile_.waits.waits)
-        add(format::DecodedWait{each.end_ns, each.duration_ns, each.object, each.thread.value,
-                                each.path.value, each.count, uint32_t(each.kind)});
+        if (!each.observed)
+          add(format::DecodedWait{each.end_ns, each.duration_ns, each.object, each.thread.value,
+                                  each.path.value, each.count, uint32_t(each.kind)});
       for (const load::Release& each : profile_.waits.releases)
         add(format::DecodedWait{each.time_ns, each.waited_ns, each.object, each.thread.value, each.path.value,
                                 each.waiters, uint32_t(each.kind)});
@@ -85,6 +87,11 @@ class Writer {
   }
 
  private:
+  /// Only what agents saw is decoded; what the observer saw the loader adds again.
+  bool is_owner(const load::Module& module) const {
+    return module.anonymous && !profile_.processes[module.process.index()].seen_only;
+  }
+
   void count() {
     const load::Samples& samples = profile_.samples;
     uint32_t last_path = 0, last_site = 0;
@@ -95,17 +102,19 @@ class Writer {
       if (runs_.empty() || runs_.back().thread != thread) runs_.push_back({thread, 0, 0});
       ++runs_.back().samples;
     }
-    for (const load::Wait& each : profile_.waits.waits) last_path = std::max(last_path, each.path.value);
+    for (const load::Wait& each : profile_.waits.waits)
+      if (!each.observed) last_path = std::max(last_path, each.path.value);
     for (const load::Release& each : profile_.waits.releases)
       last_path = std::max(last_path, each.path.value);
-    key_.waits = profile_.waits.waits.size();
+    key_.waits = uint64_t(std::ranges::count(profile_.waits.waits, false, &load::Wait::observed));
     key_.releases = profile_.waits.releases.size();
     key_.paths = last_path + uint64_t{1};
     for (const load::Path& path : std::span(profile_.paths).subspan(1, last_path))
       last_site = std::max(last_site, path.site.value);
     key_.sites = last_path == 0 ? 0 : last_site + uint64_t{1};
     key_.inputs = profile_.sample_inputs;
-    key_.owners = uint64_t(std::ranges::count(profile_.modules, true, &load::Module::anonymous));
+    key_.owners = uint64_t(
+        std::ranges::count_if(profile_.modules, [this](const auto& module) { return is_owner(module); }));
     key_.runs = runs_.size();
     key_.samples = profile_.sample_count;
   }

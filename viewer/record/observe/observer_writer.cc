@@ -23,8 +23,8 @@ constexpr size_t kLongestVarint = 10;
 /// nothing.
 constexpr size_t kLongRecord = 8 * 1024;
 
-void put_header(std::vector<uint8_t>& record, RecordKind kind) {
-  RecordHeader header{uint16_t(record.size()), uint8_t(kind), 0};
+void put_header(std::vector<uint8_t>& record, RecordKind kind, uint8_t flags = 0) {
+  RecordHeader header{uint16_t(record.size()), uint8_t(kind), flags};
   std::memcpy(record.data(), &header, sizeof header);
 }
 
@@ -83,6 +83,41 @@ void ObserverWriter::wait(uint32_t track, Nanos time, WaitKind kind) {
   record.track = track;
   record.time_ns = time.count;
   add_record(record, RecordKind::kWait, uint8_t(kind));
+}
+
+void ObserverWriter::wait_module(uint32_t module, std::string_view path, std::span<const uint8_t> build_id) {
+  constexpr size_t kMostPath = 4096;
+  path = path.substr(0, kMostPath);
+  WaitModuleRecord fixed{};
+  fixed.module = module;
+  fixed.build_id_size = uint16_t(build_id.size());
+  std::vector<uint8_t> record(sizeof fixed);
+  std::memcpy(record.data(), &fixed, sizeof fixed);
+  record.insert(record.end(), build_id.begin(), build_id.end());
+  record.insert(record.end(), path.begin(), path.end());
+  record.push_back(0);
+  close_switches();
+  put_header(record, RecordKind::kWaitModule);
+  add(record.data(), record.size());
+}
+
+void ObserverWriter::wait_stack(uint32_t track, Nanos time, const SyscallLook& call, const SeenStack& stack) {
+  WaitStackRecord fixed{};
+  fixed.track = track;
+  fixed.time_ns = time.count;
+  fixed.system_call = int32_t(call.number);
+  fixed.frames = uint32_t(stack.frames.size());
+  std::copy_n(call.arguments.begin(), std::size(fixed.arguments), fixed.arguments);
+  std::vector<uint8_t> record(sizeof fixed);
+  std::memcpy(record.data(), &fixed, sizeof fixed);
+  for (const SeenFrame& frame : stack.frames) {
+    add_varint(record, uint32_t(frame.module + 1));  // 0: no file
+    add_varint(record, frame.address);
+  }
+  close_switches();
+  put_header(record, RecordKind::kWaitStack,
+             uint8_t(uint8_t(stack.end) | (stack.used_frame_pointer ? kSampleFramePointer : 0)));
+  add(record.data(), record.size());
 }
 
 void ObserverWriter::switches_lost(Nanos time, uint64_t count) {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <tl/expected.hpp>
 #include <vector>
 
@@ -17,6 +18,8 @@
 #include "common/run_state.h"
 #include "common/units.h"
 #include "viewer/record/chunk_writer.h"
+#include "viewer/record/observe/proc_text.h"
+#include "viewer/record/observe/stack_walk.h"
 
 namespace varve::record::observe {
 
@@ -42,6 +45,10 @@ class ObserverWriter {
   void track_end(format::TrackEndRecord record);
   void wait(uint32_t track, Nanos time, WaitKind kind);
   void switches_lost(Nanos time, uint64_t count);
+
+  /// A file that stacks lead through, before the first of them; `module` is the row of CodeFiles.
+  void wait_module(uint32_t module, std::string_view path, std::span<const uint8_t> build_id);
+  void wait_stack(uint32_t track, Nanos time, const SyscallLook& call, const SeenStack& stack);
 
   /// Events in the order of time. One that is earlier than the one before is given that one's time.
   void switch_event(Nanos time, uint32_t track, format::SwitchKind kind, uint32_t processor);

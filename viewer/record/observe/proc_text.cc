@@ -70,12 +70,11 @@ std::optional<TaskStat> parse_stat(std::string_view text) {
 std::optional<SyscallLook> parse_syscall(std::string_view text) {
   Fields fields(text);
   SyscallLook look;
-  uint64_t stack_pointer = 0;
   if (!fields.number(look.number)) return {};
   if (look.number >= 0)
     for (uint64_t& argument : look.arguments)
       if (!fields.number(argument)) return {};
-  if (!fields.number(stack_pointer) || !fields.number(look.program_counter)) return {};
+  if (!fields.number(look.stack_pointer) || !fields.number(look.program_counter)) return {};
   return look;
 }
 

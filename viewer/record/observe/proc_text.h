@@ -39,7 +39,7 @@ std::optional<TaskStat> parse_stat(std::string_view text);
 struct SyscallLook {
   long number = -1;  // -1: in the kernel, but in no system call
   std::array<uint64_t, 6> arguments{};
-  uint64_t program_counter = 0;
+  uint64_t stack_pointer = 0, program_counter = 0;
 };
 /// Nothing as well for a thread that is running or ready.
 std::optional<SyscallLook> parse_syscall(std::string_view text);

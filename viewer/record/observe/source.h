@@ -37,10 +37,12 @@ class Source {
   virtual std::vector<std::pair<std::string, std::string>> facts() const = 0;
 };
 
-/// Which process it observes, and whether also those that it starts.
+/// Which process it observes, whether also those that it starts, and whether it looks at the stacks of those
+/// that wait.
 struct Subject {
   pid_t command = 0;
   bool follow = true;
+  bool wait_stacks = false;
 };
 
 }  // namespace varve::record::observe

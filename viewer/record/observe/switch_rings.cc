@@ -179,6 +179,7 @@ std::vector<std::pair<std::string, std::string>> SwitchRings::facts() const {
       {session_key::kObserverLost, fmt::format("{}", tracks_.lost() + unsound_)}};
   if (tracks_.refused_looks())
     facts.emplace_back(session_key::kObserverRefusedLooks, fmt::format("{}", tracks_.refused_looks()));
+  tracks_.stacks().add_facts(facts);
   return facts;
 }
 

@@ -107,6 +107,7 @@ void SwitchTracks::end_track(Track& track, Nanos time) {
   record.voluntary_switches = lost_ ? format::kUnknownCount : track.voluntary;
   record.involuntary_switches = lost_ ? format::kUnknownCount : track.involuntary;
   writer_.track_end(record);
+  if (track.tid == track.pid) stacks_.forget(track.pid);
   last_ = nullptr;
   live_.erase(track.tid);
 }
@@ -164,6 +165,7 @@ void SwitchTracks::take_name(const RingEvent& event) {
 /// A thread that executes another program becomes the only one of its process, and takes the first one's id.
 /// Where it was not the first, its track ends under its own id, and what it does from now on is another's.
 void SwitchTracks::take_exec(const RingEvent& event) {
+  stacks_.forget(event.pid);
   std::vector<int32_t> others;
   for (const auto& [tid, track] : live_)
     if (track.pid == event.pid && tid != event.tid) others.push_back(tid);
@@ -186,13 +188,19 @@ void SwitchTracks::take_lost(const RingEvent& event) {
 }
 
 void SwitchTracks::look_at(Track& track, Nanos now) {
+  const StackLooks::Thread thread{track.index, track.pid, track.tid};
+  const auto turns = stacks_.turns(thread);
   WaitLook look = look_at_wait(track.pid, track.tid, [&](pid_t tid) {
     auto found = live_.find(tid);
     return found != live_.end() && found->second.pid == track.pid;
   });
   bool gone = look.result == WaitLook::Result::kGone || look.result == WaitLook::Result::kZombie;
   bool blocked = look.result == WaitLook::Result::kBlocked && track.blocked;
-  if (look.result == WaitLook::Result::kRefused) ++refused_looks_;
+  if (look.result == WaitLook::Result::kRefused) {
+    ++refused_looks_;
+    stacks_.refuse(track.pid);
+  }
+  if (look.result == WaitLook::Result::kBlocked && turns) stacks_.look(thread, look.call, *turns);
   if (blocked) {
     track.look_time = now;
     track.look_kind = look.kind;

@@ -14,12 +14,14 @@
 #include "viewer/record/observe/observer_writer.h"
 #include "viewer/record/observe/perf_ring.h"
 #include "viewer/record/observe/source.h"
+#include "viewer/record/observe/stack_looks.h"
 
 namespace varve::record::observe {
 
 class SwitchTracks {
  public:
-  SwitchTracks(ObserverWriter& writer, Subject subject) : writer_(writer), subject_(subject) {}
+  SwitchTracks(ObserverWriter& writer, Subject subject)
+      : writer_(writer), subject_(subject), stacks_(writer, subject.wait_stacks) {}
 
   /// The command's first thread, which is blocked since `start`.
   void begin(Nanos start);
@@ -36,6 +38,7 @@ class SwitchTracks {
   std::vector<pid_t> threads() const;
   uint64_t lost() const { return lost_; }
   uint64_t refused_looks() const { return refused_looks_; }
+  const StackLooks& stacks() const { return stacks_; }
 
  private:
   struct Track {
@@ -79,6 +82,7 @@ class SwitchTracks {
 
   ObserverWriter& writer_;
   Subject subject_;
+  StackLooks stacks_;
   std::unordered_map<int32_t, Track> live_;  // by tid
   Track* last_ = nullptr;                    // of the event before: often the same thread's
   uint32_t tracks_ = 0;

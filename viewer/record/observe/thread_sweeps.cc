@@ -34,7 +34,11 @@ bool are_final(const Task& task) {
 }  // namespace
 
 ThreadSweeps::ThreadSweeps(Subject subject, ObserverWriter& writer)
-    : writer_(writer), subject_(subject), table_(subject), budget_(clock_now(CLOCK_MONOTONIC)) {}
+    : writer_(writer),
+      subject_(subject),
+      stacks_(writer, subject.wait_stacks),
+      table_(subject),
+      budget_(clock_now(CLOCK_MONOTONIC)) {}
 
 /// What the command's thread has done until now was the recorder's.
 void ThreadSweeps::begin(Nanos start) {
@@ -149,12 +153,18 @@ void ThreadSweeps::look_at_processors(Allowance allowance) {
 
 void ThreadSweeps::look_at_wait_of(Task& task, const TaskProcess& process) {
   Nanos now = clock_now(CLOCK_MONOTONIC);
+  const StackLooks::Thread thread{task.track, task.pid, task.tid, task.descriptor};
+  const auto turns = stacks_.turns(thread);
   WaitLook look = look_at_wait(task.pid, task.tid, [&](pid_t tid) {
     return std::ranges::any_of(process.tasks, [tid](const Task& other) { return other.tid == tid; });
   });
   task.wait_known = look.result != WaitLook::Result::kNotBlocked;
   task.over = look.result == WaitLook::Result::kZombie;
-  if (look.result == WaitLook::Result::kRefused) ++refused_looks_;
+  if (look.result == WaitLook::Result::kRefused) {
+    ++refused_looks_;
+    stacks_.refuse(task.pid);
+  }
+  if (look.result == WaitLook::Result::kBlocked && turns) stacks_.look(thread, look.call, *turns);
   if (look.result == WaitLook::Result::kBlocked) writer_.wait(task.track, now, look.kind);
   if (task.over) return end_track(task, now);
   if (now - task.named_at < kNamePeriod) return;
@@ -223,6 +233,7 @@ std::vector<std::pair<std::string, std::string>> ThreadSweeps::facts() const {
   if (table_.hidden()) facts.emplace_back(session_key::kObserverHidden, fmt::format("{}", table_.hidden()));
   if (refused_looks_)
     facts.emplace_back(session_key::kObserverRefusedLooks, fmt::format("{}", refused_looks_));
+  stacks_.add_facts(facts);
   return facts;
 }
 

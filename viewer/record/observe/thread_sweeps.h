@@ -12,6 +12,7 @@
 #include "viewer/record/observe/cpu_budget.h"
 #include "viewer/record/observe/observer_writer.h"
 #include "viewer/record/observe/source.h"
+#include "viewer/record/observe/stack_looks.h"
 #include "viewer/record/observe/task_table.h"
 
 namespace varve::record::observe {
@@ -42,6 +43,7 @@ class ThreadSweeps : public Source {
 
   ObserverWriter& writer_;
   Subject subject_;
+  StackLooks stacks_;
   TaskTable table_;
   CpuBudget budget_;
   Nanos start_, swept_;  // when the first and the last stretch began and ended

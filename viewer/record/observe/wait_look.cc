@@ -39,7 +39,7 @@ WaitLook look_at_wait(pid_t process, pid_t thread, const IsSibling& is_sibling) 
   if (!look) return {WaitLook::Result::kNotBlocked};
   if (look->number == SYS_restart_syscall) look->number = restarted_number(process, look->program_counter);
   if (look->program_counter == 0 && is_zombie(process, thread)) return {WaitLook::Result::kZombie};
-  return {WaitLook::Result::kBlocked, kind_of_wait(*look, is_sibling)};
+  return {WaitLook::Result::kBlocked, kind_of_wait(*look, is_sibling), *look};
 }
 
 }  // namespace varve::record::observe

@@ -12,6 +12,7 @@ namespace varve::record::observe {
 struct WaitLook {
   enum class Result { kBlocked, kNotBlocked, kZombie, kGone, kRefused } result = Result::kRefused;
   WaitKind kind = WaitKind::kOther;  // kBlocked
+  SyscallLook call{};                // likewise; the call that was made, not restart_syscall
 };
 WaitLook look_at_wait(pid_t process, pid_t thread, const IsSibling& is_sibling);
 

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// A table of system calls that wait. See call_objects.h.
+// Context: viewer.
+#include "viewer/load/call_objects.h"
+
+#include <sys/syscall.h>
+
+#include <algorithm>
+
+namespace varve::load {
+namespace {
+
+using Arguments = std::array<uint64_t, 2>;
+using format::ObjectKind;
+
+CallObject futex(const Arguments& arguments) { return {ObjectKind::kFutex, arguments[0]}; }
+CallObject sleep(const Arguments&) { return {ObjectKind::kSleep, 0}; }
+CallObject descriptor(const Arguments& arguments) {
+  return {ObjectKind::kDescriptor, uint32_t(arguments[0])};
+}
+CallObject epoll(const Arguments& arguments) { return {ObjectKind::kPoll, uint32_t(arguments[0])}; }
+/// The second argument of poll counts descriptors, the first of select is the last of them and one.
+CallObject poll(const Arguments& arguments) {
+  return arguments[1] ? CallObject{ObjectKind::kPoll, format::kNoDescriptor} : sleep(arguments);
+}
+CallObject select(const Arguments& arguments) {
+  return arguments[0] ? CallObject{ObjectKind::kPoll, format::kNoDescriptor} : sleep(arguments);
+}
+/// A pid, or any child.
+CallObject wait4(const Arguments& arguments) {
+  const auto pid = int32_t(uint32_t(arguments[0]));
+  return {ObjectKind::kChild, pid > 0 ? uint64_t(pid) : 0};
+}
+/// The first argument says what the second is: 1 is P_PID.
+CallObject waitid(const Arguments& arguments) {
+  return {ObjectKind::kChild, arguments[0] == 1 ? uint64_t(uint32_t(arguments[1])) : 0};
+}
+
+struct Row {
+  int32_t number;
+  CallObject (*object)(const Arguments&);
+};
+constexpr Row kTable[] = {
+    {SYS_futex, futex},
+    {SYS_nanosleep, sleep},
+    {SYS_clock_nanosleep, sleep},
+    {SYS_pause, sleep},
+    {SYS_rt_sigsuspend, sleep},
+    {SYS_rt_sigtimedwait, sleep},
+    {SYS_poll, poll},
+    {SYS_ppoll, poll},
+    {SYS_select, select},
+    {SYS_pselect6, select},
+    {SYS_epoll_wait, epoll},
+    {SYS_epoll_pwait, epoll},
+    {441, epoll},  // epoll_pwait2, newer than the headers of old distributions
+    {SYS_wait4, wait4},
+    {SYS_waitid, waitid},
+    {SYS_read, descriptor},
+    {SYS_pread64, descriptor},
+    {SYS_readv, descriptor},
+    {SYS_preadv, descriptor},
+    {SYS_preadv2, descriptor},
+    {SYS_write, descriptor},
+    {SYS_pwrite64, descriptor},
+    {SYS_writev, descriptor},
+    {SYS_pwritev, descriptor},
+    {SYS_pwritev2, descriptor},
+    {SYS_accept, descriptor},
+    {SYS_accept4, descriptor},
+    {SYS_connect, descriptor},
+    {SYS_recvfrom, descriptor},
+    {SYS_recvmsg, descriptor},
+    {SYS_recvmmsg, descriptor},
+    {SYS_sendto, descriptor},
+    {SYS_sendmsg, descriptor},
+    {SYS_sendmmsg, descriptor},
+    {SYS_sendfile, descriptor},
+    {SYS_splice, descriptor},
+    {SYS_fsync, descriptor},
+    {SYS_fdatasync, descriptor},
+    {SYS_sync_file_range, descriptor},
+    {SYS_ftruncate, descriptor},
+    {SYS_fallocate, descriptor},
+    {SYS_flock, descriptor},
+    {SYS_fcntl, descriptor},
+    {SYS_ioctl, descriptor},
+    {SYS_getdents64, descriptor},
+    {SYS_close, descriptor},
+    {SYS_io_uring_enter, descriptor},
+};
+
+}  // namespace
+
+CallObject object_of_call(int32_t number, const Arguments& arguments) {
+  const auto row = std::ranges::find(kTable, number, &Row::number);
+  return row == std::end(kTable) ? CallObject{} : row->object(arguments);
+}
+
+}  // namespace varve::load

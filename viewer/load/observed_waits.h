@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Observed waits: looks at blocked threads become waits where no hook of an agent recorded one. Such a wait
+// lasts as long as the observer saw the thread blocked around the look. Context: viewer.
+#pragma once
+
+#include "viewer/load/path_tree.h"
+#include "viewer/load/profile.h"
+#include "viewer/load/wait_looks.h"
+
+namespace varve::load {
+
+/// Adds rows to Waits::waits, which were sorted and are again, and modules, sites and paths of their stacks.
+/// Threads must have their tracks.
+void add_observed_waits(Profile& profile, PathTree& tree, WaitLooks looks);
+
+}  // namespace varve::load

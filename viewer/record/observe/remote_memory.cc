@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// process_vm_readv. See remote_memory.h.
+// Context: viewer.
+#include "viewer/record/observe/remote_memory.h"
+
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace varve::record::observe {
+
+const RemoteMemory::Block* RemoteMemory::block(uint64_t address) {
+  Block& place = blocks_[address / kBlockBytes % kBlocks];
+  if (place.address == address) return &place;
+  if (++reads_ > kMostReads) return nullptr;
+  place.address = 1;
+  iovec here{place.bytes.data(), kBlockBytes};
+  iovec there{reinterpret_cast<void*>(address), kBlockBytes};
+  if (process_vm_readv(process_, &here, 1, &there, 1, 0) != ssize_t(kBlockBytes)) {
+    refused_ |= errno == EPERM;
+    return nullptr;
+  }
+  place.address = address;
+  return &place;
+}
+
+bool RemoteMemory::copy(uint64_t address, void* to, size_t size) {
+  auto* out = static_cast<uint8_t*>(to);
+  while (size > 0) {
+    const size_t offset = address % kBlockBytes, part = std::min(size, kBlockBytes - offset);
+    const Block* from = block(address - offset);
+    if (!from) return false;
+    std::memcpy(out, from->bytes.data() + offset, part);
+    out += part;
+    address += part;
+    size -= part;
+  }
+  return true;
+}
+
+}  // namespace varve::record::observe
