@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Observed waits: looks at blocked threads become waits where no hook of an agent recorded one. Such a wait
-// lasts as long as the observer saw the thread blocked around the look. Context: viewer.
+// Observed waits: looks at blocked threads become waits where no hook of an agent recorded one. A wait that
+// was looked at lasts as long as the observer saw the thread blocked around the look. Waits between looks,
+// too short or too many to be looked at each, are added up by the nearest look at their thread, as samples
+// of CPU time stand for the time around them. Context: viewer.
 #pragma once
 
 #include "viewer/load/path_tree.h"

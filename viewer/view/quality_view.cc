@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <set>
 
+#include "common/session_keys.h"
 #include "viewer/analyze/quality.h"
 #include "viewer/view/counter_words.h"
 #include "viewer/view/make.h"
@@ -275,6 +276,16 @@ void note_uncharged(const load::Profile& profile, View& view) {
                   double(seen - charged) / 1e9));
 }
 
+/// Looks at blocked threads need the right to trace their process.
+void note_looks(const load::Session& session, View& view) {
+  const uint64_t refused = session.number(session_key::kObserverRefusedProcesses);
+  if (refused == 0) return;
+  view.notes.push_back(
+      fmt::format("{} not be looked at from outside (not dumpable, set-user-id, or by "
+                  "kernel.yama.ptrace_scope): waits there that no hook saw stay [other waits].",
+                  refused == 1 ? "1 process could" : fmt::format("{} processes could", refused)));
+}
+
 std::string whole_words(const analyze::Quality& quality) {
   if (quality.samples == 0) return "no samples";
   std::string words = fmt::format("{}, {} of {} samples", percent_down(quality.whole_share(), 2),
@@ -341,6 +352,7 @@ Made make_quality(const Source& source, const Request& request, const analyze::S
   note_python(source.symbols, selection.functions(source.profile, source.symbols, request.inlines),
               whole(selection)[kCpu], view);
   note_unsampled(source.profile, quality, view);
+  note_looks(source.profile.session, view);
   if (request.cuts())
     view.notes.push_back(
         "Stacks and names are those that pass the filter; lost samples, ticks, the handler, threads not "

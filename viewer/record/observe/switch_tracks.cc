@@ -15,6 +15,8 @@ namespace {
 using format::SwitchKind;
 using Kind = RingEvent::Kind;
 
+constexpr Nanos kStackPeriod{50 * kNanosPerMilli.count};  // of one thread, from one look to the next
+
 /// As /proc says it now; empty for a thread that has ended.
 std::string_view current_name(pid_t process, pid_t thread, std::span<char> buffer) {
   std::string_view name = read_task(process, thread, "comm", buffer).text;
@@ -135,7 +137,7 @@ void SwitchTracks::take_out(const RingEvent& event) {
   ++(track.blocked ? track.voluntary : track.involuntary);
   writer_.switch_event(event.time, track.index,
                        track.blocked ? SwitchKind::kOutBlocked : SwitchKind::kOutReady, 0);
-  if (track.blocked) blocked_.push_back({track.tid, track.index, track.stretch, {}, false});
+  if (track.blocked) blocked_.push_back({track.tid, track.index, track.stretch, {}, false, false});
 }
 
 /// A new thread is ready from the start, which the file has to say: one without an event counts as blocked.
@@ -184,12 +186,14 @@ void SwitchTracks::take_lost(const RingEvent& event) {
   lost_ += event.lost;
   writer_.switches_lost(event.time, event.lost);
   blocked_.clear();
-  for (const auto& [tid, track] : live_) blocked_.push_back({tid, track.index, track.stretch, {}, false});
+  for (const auto& [tid, track] : live_)
+    blocked_.push_back({tid, track.index, track.stretch, {}, false, false});
 }
 
-void SwitchTracks::look_at(Track& track, Nanos now) {
+void SwitchTracks::look_at(Track& track, Nanos now, bool stack_too) {
   const StackLooks::Thread thread{track.index, track.pid, track.tid};
-  const auto turns = stacks_.turns(thread);
+  const auto turns = stack_too ? stacks_.turns(thread) : std::nullopt;
+  if (stack_too) track.stack_time = now;
   WaitLook look = look_at_wait(track.pid, track.tid, [&](pid_t tid) {
     auto found = live_.find(tid);
     return found != live_.end() && found->second.pid == track.pid;
@@ -205,16 +209,20 @@ void SwitchTracks::look_at(Track& track, Nanos now) {
     track.look_time = now;
     track.look_kind = look.kind;
   }
-  if (gone || blocked) looked_.push_back({track.tid, track.index, track.stretch, now, gone});
+  if (gone || blocked) looked_.push_back({track.tid, track.index, track.stretch, now, gone, true});
 }
 
+/// The stack of a thread that waits again and again is looked at now and then, that of a long wait in any
+/// case.
 void SwitchTracks::look_at_blocked(Nanos now, Allowance allowance) {
-  std::erase_if(blocked_, [&](const Stretch& stretch) {
+  std::erase_if(blocked_, [&](Stretch& stretch) {
     Track* track = find(stretch);
     if (!track) return true;
-    if (!allowance.left()) return false;
-    look_at(*track, now);
-    return true;
+    const bool due = !subject_.wait_stacks || now - track->stack_time >= kStackPeriod;
+    if ((stretch.kind_known && !due) || !allowance.left()) return false;
+    look_at(*track, now, due);
+    stretch.kind_known = true;
+    return due;
   });
 }
 

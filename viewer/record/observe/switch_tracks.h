@@ -49,6 +49,7 @@ class SwitchTracks {
     bool blocked = false;
     uint32_t voluntary = 0, involuntary = 0;
     uint32_t stretch = 0;  // counts the events: a look holds while it stays
+    Nanos stack_time;      // of the last look at its stack, in any stretch
     Nanos look_time;       // of a look in this stretch that is not settled; 0: none
     WaitKind look_kind = WaitKind::kOther;
     char name[16] = {};
@@ -59,6 +60,7 @@ class SwitchTracks {
     uint32_t index = 0, number = 0;
     Nanos look_time;
     bool gone = false;
+    bool kind_known = false;  // only its stack is still to be looked at
   };
 
   bool wanted(const RingEvent& event) const;
@@ -70,7 +72,7 @@ class SwitchTracks {
   void write_track(const Track& track);
   void end_track(Track& track, Nanos time);
   void settle_look(Track& track, Nanos until);
-  void look_at(Track& track, Nanos now);
+  void look_at(Track& track, Nanos now, bool stack_too);
 
   void take_in(const RingEvent& event);
   void take_out(const RingEvent& event);

@@ -32,6 +32,7 @@ struct Task {
   bool active = false;                 // it ran, or was ready, in the stretch before the last look
   bool active_before = false;          // and in the stretch before that
   bool wait_known = false;             // until it runs again
+  Nanos looked_at;                     // when its wait was looked at last
   bool over = false;                   // a zombie: it has ended, but /proc still shows it
   bool gone = false;                   // to be removed
   std::optional<SwitchCounts> counts;  // as read at counted_at

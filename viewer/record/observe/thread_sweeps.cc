@@ -23,6 +23,7 @@ constexpr Nanos kLateTime{20 * kNanosPerMilli.count};
 constexpr uint64_t kExtraOneIn = 3;
 constexpr Nanos kCountsPeriod{200 * kNanosPerMilli.count};  // between two looks at a thread's counts
 
+constexpr Nanos kStackPeriod{50 * kNanosPerMilli.count};  // between two looks at a thread that runs and waits
 constexpr Nanos kNamePeriod = kNanosPerSecond;  // between two looks at the name of a thread that waits
 
 /// Counts that were read a while before a thread's end are those of its life if at least nine in ten of its
@@ -108,7 +109,7 @@ void ThreadSweeps::read_task_sums(TaskProcess& process, Task& task, Nanos length
   task.sums = *sums;
   task.wait_known = false;
   add_entry(task, before);
-  active_.push_back(&task);
+  active_.push_back({&task, &process});
 }
 
 void ThreadSweeps::sweep(Nanos now) {
@@ -143,7 +144,7 @@ void ThreadSweeps::look_at_processors(Allowance allowance) {
   char buffer[1024];
   for (size_t i = 0; i < active_.size() && allowance.left(); ++i) {
     size_t which = (turn_ + i) % active_.size();
-    Task& task = *active_[which];
+    Task& task = *active_[which].task;
     auto stat = parse_stat(read_task(task.pid, task.tid, "stat", buffer).text);
     if (!stat) continue;
     entries_[which].processor = task.processor = stat->processor;
@@ -153,6 +154,7 @@ void ThreadSweeps::look_at_processors(Allowance allowance) {
 
 void ThreadSweeps::look_at_wait_of(Task& task, const TaskProcess& process) {
   Nanos now = clock_now(CLOCK_MONOTONIC);
+  task.looked_at = now;
   const StackLooks::Thread thread{task.track, task.pid, task.tid, task.descriptor};
   const auto turns = stacks_.turns(thread);
   WaitLook look = look_at_wait(task.pid, task.tid, [&](pid_t tid) {
@@ -175,7 +177,7 @@ void ThreadSweeps::look_at_wait_of(Task& task, const TaskProcess& process) {
 
 /// Threads that did not run in the last stretch: all of it was one wait. Where this look ends the next one
 /// begins.
-void ThreadSweeps::look_at_waits(Allowance allowance) {
+void ThreadSweeps::look_at_waits(Allowance& allowance) {
   std::list<TaskProcess>& processes = table_.processes();
   for (auto process = processes.begin(); process != processes.end(); ++process) {
     std::list<Task>& tasks = process->tasks;
@@ -191,9 +193,20 @@ void ThreadSweeps::look_at_waits(Allowance allowance) {
   }
 }
 
+/// A thread that waits again and again, shorter than a stretch, is looked at now and then; mostly it waits
+/// then, too.
+void ThreadSweeps::look_at_active(Allowance& allowance) {
+  for (size_t i = 0; i < active_.size(); ++i) {
+    const auto [task, process] = active_[(turn_ + i) % active_.size()];
+    if (task->gone || task->over || saturating_sub(swept_, task->looked_at) < kStackPeriod) continue;
+    if (!allowance.left()) return;
+    look_at_wait_of(*task, *process);
+  }
+}
+
 void ThreadSweeps::read_counts(Nanos now, Allowance allowance) {
   char buffer[4096];
-  for (Task* task : active_) {
+  for (auto [task, process] : active_) {
     if (task->gone || now - task->counted_at < kCountsPeriod) continue;
     if (!allowance.left()) return;
     task->counted_at = now;
@@ -203,7 +216,9 @@ void ThreadSweeps::read_counts(Nanos now, Allowance allowance) {
 
 Nanos ThreadSweeps::look(Nanos now) {
   sweep(now);
-  look_at_waits(Allowance({extra_.count / 2}));
+  Allowance looks({extra_.count / 2});
+  look_at_waits(looks);
+  if (subject_.wait_stacks) look_at_active(looks);
   read_counts(now, Allowance({extra_.count / 4}));
   table_.remove_gone();
   ++turn_;

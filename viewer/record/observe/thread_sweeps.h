@@ -35,7 +35,8 @@ class ThreadSweeps : public Source {
   void write_track(const Task& task);
   void take_name(Task& task, std::string_view name, Nanos now);
   void end_track(Task& task, Nanos now);
-  void look_at_waits(Allowance allowance);
+  void look_at_waits(Allowance& allowance);
+  void look_at_active(Allowance& allowance);
   void look_at_wait_of(Task& task, const TaskProcess& process);
   void look_at_processors(Allowance allowance);
   void read_counts(Nanos now, Allowance allowance);
@@ -52,8 +53,12 @@ class ThreadSweeps : public Source {
   uint64_t sweeps_ = 0;
   uint32_t tracks_ = 0;
   std::vector<SweepEntry> entries_;
-  std::vector<Task*> active_;  // beside entries_
-  size_t turn_ = 0;            // whose turn it is where not all can be looked at
+  struct Active {
+    Task* task;
+    TaskProcess* process;
+  };
+  std::vector<Active> active_;  // beside entries_
+  size_t turn_ = 0;             // whose turn it is where not all can be looked at
   uint64_t refused_looks_ = 0;
 };
 
