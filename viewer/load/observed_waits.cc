@@ -43,17 +43,18 @@ class OfThread {
     for (const uint32_t row : hooked) {
       const Wait& wait = profile.waits.waits[row];
       if (wait.count == 1)
-        explained_.push_back({wait.begin_ns(), wait.end_ns});
+        explained_.push_back({wait.begin_ns(), wait.end_ns}), rows_.push_back(row);
       else
         sums_ns_ += std::min(wait.duration_ns, kMostCpuNs - sums_ns_);
     }
     hooks_ = explained_.size();
   }
 
-  /// Calls add(look, end, duration, count) for each row.
-  template <typename Add>
-  void make_rows(std::span<const WaitLook> looks, Add add) {
-    for (const WaitLook& look : looks) take(look, add);
+  /// Calls add(look, end, duration, count) for each row, and confirm(row, look) for a look at a wait that a
+  /// hook saw, too.
+  template <typename Add, typename Confirm>
+  void make_rows(std::span<const WaitLook> looks, Add add, Confirm confirm) {
+    for (const WaitLook& look : looks) take(look, add, confirm);
     std::ranges::sort(explained_, {}, &BlockedStretch::begin);
     const double share = share_rest();
     if (share < kWorthSharing) return;
@@ -65,12 +66,13 @@ class OfThread {
   }
 
  private:
-  template <typename Add>
-  void take(const WaitLook& look, Add add) {
+  template <typename Add, typename Confirm>
+  void take(const WaitLook& look, Add add, Confirm confirm) {
     if (look.time_ns < std::max(last_end_ns_, life_.begin)) return;  // of the same wait, or too early
     const auto hooked = std::span(explained_).first(hooks_);
     const auto next = std::ranges::upper_bound(hooked, look.time_ns, {}, &BlockedStretch::end);
-    if (next != hooked.end() && next->begin <= look.time_ns) return;
+    if (next != hooked.end() && next->begin <= look.time_ns)
+      return confirm(rows_[size_t(next - hooked.begin())], look);
     anchors_.push_back({&look});
     auto stretch = blocked_.around(look.time_ns);
     if (!stretch) return;
@@ -120,7 +122,8 @@ class OfThread {
   BlockedStretch life_{0, UINT64_MAX};
   std::vector<BlockedStretch> explained_;  // by hooks, which come first, or by a look at this very wait
   size_t hooks_ = 0;
-  uint64_t sums_ns_ = 0;  // of short waits that hooks saw
+  std::vector<uint32_t> rows_;  // of Waits::waits, beside the first of explained_
+  uint64_t sums_ns_ = 0;        // of short waits that hooks saw
   uint64_t last_end_ns_ = 0;
   std::vector<Anchor> anchors_;
 };
@@ -154,10 +157,12 @@ class Builder {
       if (!thread.valid()) continue;
       const BlockedTimes blocked(states, events.of(looks[first].track.index()));
       OfThread(profile_, thread, blocked, hooked.of(thread.index()))
-          .make_rows(looks.subspan(first, next - first),
-                     [&](const WaitLook& look, uint64_t end, uint64_t duration, uint32_t count) {
-                       add(look, thread, end, duration, count);
-                     });
+          .make_rows(
+              looks.subspan(first, next - first),
+              [&](const WaitLook& look, uint64_t end, uint64_t duration, uint32_t count) {
+                add(look, thread, end, duration, count);
+              },
+              [&](uint32_t row, const WaitLook& look) { give_stack(profile_.waits.waits[row], look); });
     }
     std::ranges::copy(fresh_, std::back_inserter(profile_.waits.waits));
     profile_.waits.sort();
@@ -179,6 +184,16 @@ class Builder {
     wait.kind = what.kind;
     wait.observed = true;
     fresh_.push_back(wait);
+  }
+
+  /// A wait that the end of its process ended has none, for a stack is taken once a thread is awake.
+  void give_stack(Wait& wait, const WaitLook& look) {
+    const SiteId leaf = profile_.paths[wait.path.index()].site;
+    const bool none = leaf.valid() && profile_.sites[leaf.index()].special() &&
+                      profile_.sites[leaf.index()].kind() == SpecialSite::kNotTaken;
+    if (!none || look.frames == 0) return;
+    wait.path = paths_.path_of(look, profile_.threads[wait.thread.index()].process);
+    wait.observed_stack = true;
   }
 
   Profile& profile_;

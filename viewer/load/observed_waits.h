@@ -2,7 +2,8 @@
 // Observed waits: looks at blocked threads become waits where no hook of an agent recorded one. A wait that
 // was looked at lasts as long as the observer saw the thread blocked around the look. Waits between looks,
 // too short or too many to be looked at each, are added up by the nearest look at their thread, as samples
-// of CPU time stand for the time around them. Context: viewer.
+// of CPU time stand for the time around them. Hooks' waits without a stack get that of a look.
+// Context: viewer.
 #pragma once
 
 #include "viewer/load/path_tree.h"

@@ -24,8 +24,9 @@ struct Wait {
   PathId path;
   uint32_t count = 1;
   format::ObjectKind kind = format::ObjectKind::kNone;
-  uint32_t name = 0;      // of a descriptor: in Waits::names
-  bool observed = false;  // from outside, by the observer: no hook saw it
+  uint32_t name = 0;            // of a descriptor: in Waits::names
+  bool observed = false;        // from outside, by the observer: no hook saw it
+  bool observed_stack = false;  // only its stack is the observer's: the hook took none
 
   uint64_t begin_ns() const { return end_ns - std::min(duration_ns, end_ns); }
 };

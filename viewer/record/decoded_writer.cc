@@ -78,7 +78,7 @@ class Writer {
       for (const load::Wait& each : profile_.waits.waits)
         if (!each.observed)
           add(format::DecodedWait{each.end_ns, each.duration_ns, each.object, each.thread.value,
-                                  each.path.value, each.count, uint32_t(each.kind)});
+                                  told_path(each).value, each.count, uint32_t(each.kind)});
       for (const load::Release& each : profile_.waits.releases)
         add(format::DecodedWait{each.time_ns, each.waited_ns, each.object, each.thread.value, each.path.value,
                                 each.waiters, uint32_t(each.kind)});
@@ -92,6 +92,17 @@ class Writer {
     return module.anonymous && !profile_.processes[module.process.index()].seen_only;
   }
 
+  /// As the agent told it: a wait whose stack only the observer saw has none.
+  PathId told_path(const load::Wait& wait) const {
+    if (!wait.observed_stack) return wait.path;
+    const auto none = std::ranges::find_if(profile_.paths, [this](const load::Path& path) {
+      return path.parent == PathId{0} && path.site.valid() &&
+             profile_.sites[path.site.index()] ==
+                 load::Site{ModuleId::none(), {uint64_t(load::SpecialSite::kNotTaken)}};
+    });
+    return {uint32_t(none - profile_.paths.begin())};
+  }
+
   void count() {
     const load::Samples& samples = profile_.samples;
     uint32_t last_path = 0, last_site = 0;
@@ -103,7 +114,7 @@ class Writer {
       ++runs_.back().samples;
     }
     for (const load::Wait& each : profile_.waits.waits)
-      if (!each.observed) last_path = std::max(last_path, each.path.value);
+      if (!each.observed) last_path = std::max(last_path, told_path(each).value);
     for (const load::Release& each : profile_.waits.releases)
       last_path = std::max(last_path, each.path.value);
     key_.waits = uint64_t(std::ranges::count(profile_.waits.waits, false, &load::Wait::observed));

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include <cstdint>
-#include <string>
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
@@ -39,7 +39,7 @@ class CodeFile {
   uint64_t bias_of(uint64_t begin, uint64_t offset, uint64_t length) const;
 
   const std::vector<uint8_t>& build_id() const { return build_id_; }
-  size_t bytes() const { return frames_.size(); }
+  size_t bytes() const { return span_.end - span_.begin; }
 
  private:
   struct Segment {
@@ -53,9 +53,9 @@ class CodeFile {
 
   std::vector<Segment> segments_;
   std::vector<uint8_t> build_id_;
-  std::vector<uint8_t> frames_;  // .eh_frame_hdr and .eh_frame
-  cfi::Span span_;               // the same, by address
-  uint64_t frame_header_ = 0;    // address of .eh_frame_hdr
+  std::unique_ptr<uint8_t[]> frames_;  // .eh_frame_hdr and .eh_frame
+  cfi::Span span_;                     // the same, by address
+  uint64_t frame_header_ = 0;          // address of .eh_frame_hdr
   std::unordered_map<uint64_t, CodeRule> rules_;
 };
 
