@@ -95,7 +95,8 @@ tl::expected<Words, std::string> understand(const std::vector<std::string>& word
 void set_limits(const view::Kind& kind, bool text, ReportOptions& options) {
   options.request.limit = options.limit.value_or(text && !kind.tree ? view::kTextLimit : 0);
   options.request.fold_recursion = text;
-  options.request.min_share = options.min_share.value_or(text && kind.tree ? view::kTextTreeShare : 0);
+  const bool cut_small = text && (kind.tree || kind.cut_small);
+  options.request.min_share = options.min_share.value_or(cut_small ? view::kTextTreeShare : 0);
 }
 
 int fail(std::string_view sentence) {

@@ -10,6 +10,7 @@
 #include <cstdlib>
 
 #include "viewer/record/shell_words.h"
+#include "viewer/view/band_words.h"
 #include "viewer/view/metrics.h"
 
 namespace varve {
@@ -106,6 +107,25 @@ Setter set_thresholds(std::array<double, 3>& target) {
   };
 }
 
+/// "idle,poor".
+Setter set_bands(analyze::BandSet& target) {
+  return [&target](std::string_view value) -> Setting {
+    analyze::BandSet read{};
+    while (true) {
+      const std::string_view word = value.substr(0, value.find(','));
+      size_t band = 0;
+      while (band < analyze::kBands && view::lower_case(view::band_name(analyze::Band(band))) != word) ++band;
+      if (band == analyze::kBands)
+        return tl::unexpected<std::string>("is not a list of bands such as idle,poor");
+      read[band] = true;
+      if (word.size() == value.size()) break;
+      value.remove_prefix(word.size() + 1);
+    }
+    target = read;
+    return {};
+  };
+}
+
 Setter set_target(std::optional<double>& target) {
   return [&target](std::string_view value) -> Setting {
     const std::string text(value);
@@ -135,7 +155,7 @@ Options limit_options(ReportOptions& options) {
   return {
       {"Output", "--limit", "N", "50 in text, all otherwise",
        "Print at most N rows and add up the others in one. 0 prints all.", set_limit(options.limit)},
-      {"Output", "--min-share", "PERCENT", "0.5 for trees in text, 0 otherwise",
+      {"Output", "--min-share", "PERCENT", "0.5 for trees and waits in text, 0 otherwise",
        "Leave out rows below this share of the CPU time and add them up in one.",
        set_percent(options.min_share)},
       {"Output", "--error", "", "", "Print the standard error of shares, sqrt(p (1 - p) / N).",
@@ -169,15 +189,21 @@ Options target_options(view::Request& request) {
 Options band_options(view::Request& request) {
   Options options = {
       {"Output", "--by", "WHAT", "",
-       "Make rows of critical-path by function, thread or object, not by segment; timeline by object.",
+       "Make rows of critical-path and waits by function, thread, object or, of waits, callpath; not by "
+       "segment or object. Letters of timeline by object.",
        set_choice<view::By>(request.by, {{"function", view::By::kFunction},
                                          {"thread", view::By::kThread},
-                                         {"object", view::By::kObject}})},
-      {"Bands", "--sort", "WHAT", "self",
-       "Sort lists by self, total, samples, or by the time in a band: poor, ok, ideal, over.",
+                                         {"object", view::By::kObject},
+                                         {"callpath", view::By::kCallPath}})},
+      {"Bands", "--band", "BANDS", "idle,poor",
+       "Explain the moments in these bands, of idle, poor, ok, ideal, over.", set_bands(request.explained)},
+      {"Bands", "--sort", "WHAT", "self, for waits idle and poor",
+       "Sort lists by self, total, samples, or by the time in a band: idle, poor, ok, ideal, over. Of waits "
+       "self and total are all of their time, samples their number.",
        set_choice<view::Sort>(request.sort, {{"self", view::Sort::kSelf},
                                              {"total", view::Sort::kTotal},
                                              {"samples", view::Sort::kSamples},
+                                             {"idle", view::Sort::kIdle},
                                              {"poor", view::Sort::kPoor},
                                              {"ok", view::Sort::kOk},
                                              {"ideal", view::Sort::kIdeal},

@@ -46,6 +46,7 @@ constexpr Stored kStored[] = {
     {"tlp"},
     {"waits"},
     {"critical-path"},
+    {"idle", false, view::kTextTreeShare},
     {"top-down", true, view::kTreeScreenShare},
     {"bottom-up", true, view::kTreeScreenShare},
     {"top-down", true, view::kFlameScreenShare},

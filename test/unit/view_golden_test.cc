@@ -104,3 +104,21 @@ Test(view_golden, metric) {
   }
   test::compare_golden("metric-100-utf8.txt", out);
 }
+
+/// What waited, not what for.
+Test(view_golden, waits_by) {
+  std::setlocale(LC_CTYPE, "C.UTF-8");
+  const test::RandomProfile made = test::example_profile();
+  std::string out;
+  for (const view::By by : {view::By::kFunction, view::By::kThread, view::By::kCallPath}) {
+    view::Request request;
+    request.by = by;
+    const auto view = view::make(*view::find_kind("waits"), {made.profile, made.symbols}, request);
+    cr_assert(view.has_value());
+    for (const size_t width : {80, 120})
+      out +=
+          fmt::format("=== {}\n{}\n", int(by), render::text(*view, {width, render::Charset::kUtf8, false}));
+    out += fmt::format("=== {}\n{}\n", int(by), render::csv(*view));
+  }
+  test::compare_golden("waits-by.txt", out);
+}

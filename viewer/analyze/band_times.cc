@@ -4,18 +4,26 @@
 #include "viewer/analyze/band_times.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace varve::analyze {
 
 BandTimes::BandTimes(const Levels& levels, const BandRule& rule) : levels_(levels) {
+  constexpr uint64_t kWhole = load::RunEvent::kWhole;
   Times sum{};
   for (size_t row = 0; row < levels.rows().size(); ++row) {
-    const Level& level = levels.rows()[row];
-    bands_.push_back(rule.of(std::round(double(level.*rule.count()) / load::RunEvent::kWhole)));
+    const uint64_t level = levels.rows()[row].*rule.count(), below = level / kWhole;
+    rows_.push_back({rule.of(double(below)), rule.of(double(below + 1)), uint16_t(level % kWhole)});
     before_.push_back(sum);
-    sum[size_t(bands_.back())] += levels.end_of(row) - level.time_ns;
+    add(row, levels.end_of(row), sum);
   }
+}
+
+/// What of the row lies before `end_ns`.
+void BandTimes::add(size_t row, uint64_t end_ns, Times& times) const {
+  const uint64_t length = levels_.counted().in({levels_.rows()[row].time_ns, end_ns});
+  const uint64_t above = part_of(length, rows_[row].above_share);
+  times[size_t(rows_[row].below)] += length - above;
+  times[size_t(rows_[row].above)] += above;
 }
 
 BandTimes::Times BandTimes::until(uint64_t time_ns) const {
@@ -24,7 +32,7 @@ BandTimes::Times BandTimes::until(uint64_t time_ns) const {
   if (after == rows.begin()) return {};
   const auto row = size_t(after - rows.begin()) - 1;
   Times times = before_[row];
-  times[size_t(bands_[row])] += std::min(time_ns, levels_.end_of(row)) - rows[row].time_ns;
+  add(row, std::min(time_ns, levels_.end_of(row)), times);
   return times;
 }
 

@@ -16,6 +16,8 @@ namespace varve::analyze {
 
 enum class Band : uint8_t { kIdle, kPoor, kOk, kIdeal, kOver, kUnknown };
 inline constexpr size_t kBands = 5;  // without kUnknown
+using BandSet = std::array<bool, kBands>;
+inline constexpr BandSet kIdleAndPoor = {true, true};
 
 enum class Scale : uint8_t {
   kConcurrency,  // threads running or ready

@@ -22,56 +22,80 @@ std::span<const Wait> waits_of(const load::Profile& profile, ThreadId thread) {
   return {first, std::ranges::upper_bound(first, profile.waits.waits.end(), thread, {}, &Wait::thread)};
 }
 
+/// When a sum of short waits was nobody knows; the level of its end stands for all of it.
+TimeRange moment_of(const Wait& wait) {
+  constexpr uint64_t kNear = 1000;
+  return wait.count == 1 ? range_of(wait)
+                         : TimeRange{wait.end_ns - std::min(wait.end_ns, kNear), wait.end_ns};
+}
+
+/// How long a wait kept its thread from running, and in which bands that was.
+struct Blocked {
+  uint64_t time_ns = 0;
+  uint64_t moments_ns = 0;   // of the moments whose bands count for it
+  BandTimes::Times bands{};  // of these; what was not observed is in none
+};
+
 /// Adds what a thread was blocked in a stretch to those of its waits that lie there.
-void add_blocked(const load::Profile& profile, ThreadId thread, TimeRange stretch,
-                 std::vector<uint64_t>& blocked) {
+void add_blocked(const load::Profile& profile, ThreadId thread, TimeRange stretch, const BandTimes& bands,
+                 std::vector<Blocked>& blocked) {
   const std::span<const Wait> waits = waits_of(profile, thread);
   auto wait = std::ranges::upper_bound(waits, stretch.begin, {}, &Wait::end_ns);
   for (; wait != waits.end() && wait->begin_ns() < stretch.end; ++wait)
-    if (wait->count == 1)
-      blocked[size_t(&*wait - profile.waits.waits.data())] += stretch.within(range_of(*wait)).length();
+    if (wait->count == 1) {
+      const TimeRange part = stretch.within(range_of(*wait));
+      Blocked& row = blocked[size_t(&*wait - profile.waits.waits.data())];
+      row.time_ns += part.length();
+      row.moments_ns += part.length();
+      const BandTimes::Times times = bands.of(part);
+      for (size_t band = 0; band < kBands; ++band) row.bands[band] += times[band];
+    }
 }
 
 /// By row of Waits::waits. Switches tell when a thread was blocked; sweeps only how long, so the hook's time
 /// stands. So it does for sums of short ones, of which nobody knows when they were.
-std::vector<uint64_t> blocked_time(const load::Profile& profile, TimeRange range) {
+std::vector<Blocked> blocked_time(const load::Profile& profile, TimeRange range, const BandTimes& bands) {
   const std::vector<Wait>& waits = profile.waits.waits;
-  std::vector<uint64_t> blocked(waits.size());
+  std::vector<Blocked> blocked(waits.size());
   const bool exact = profile.run_states.source == load::RunStates::Source::kSwitches;
   for (size_t i = 0; i < waits.size(); ++i) {
     const bool observed = exact && profile.threads[waits[i].thread.index()].track.valid();
-    if (waits[i].count != 1)
-      blocked[i] = waits[i].end_ns >= range.begin && waits[i].end_ns < range.end ? waits[i].duration_ns : 0;
-    else if (!observed)
-      blocked[i] = range_of(waits[i]).within(range).length();
+    if (waits[i].count == 1 && observed) continue;
+    if (waits[i].count == 1)
+      blocked[i].time_ns = range_of(waits[i]).within(range).length();
+    else if (waits[i].end_ns >= range.begin && waits[i].end_ns < range.end)
+      blocked[i].time_ns = waits[i].duration_ns;
+    const TimeRange moment = moment_of(waits[i]).within(range);
+    blocked[i].moments_ns = moment.length();
+    blocked[i].bands = bands.of(moment);
   }
   if (!exact) return blocked;
   const TrackThreads threads(profile);
   for_each_stretch(profile.run_states, [&](const load::RunEvent& event, TimeRange stretch) {
     if (event.active() != 0) return;
     for (const TrackThreads::Part& part : threads.of(event.track, stretch))
-      add_blocked(profile, part.thread, stretch.within(part.range).within(range), blocked);
+      add_blocked(profile, part.thread, stretch.within(part.range).within(range), bands, blocked);
   });
   return blocked;
 }
 
 /// A thread's waits are no longer than its Wait: what is too much is taken from the short ones first, whose
 /// time is a hook's, then from all.
-void fit(std::span<const Wait> waits, std::span<uint64_t> times, uint64_t most) {
+void fit(std::span<const Wait> waits, std::span<Blocked> times, uint64_t most) {
   for (const bool shorts : {true, false}) {
     uint64_t sum = 0, part = 0;
     for (size_t i = 0; i < waits.size(); ++i) {
-      sum += times[i];
-      if (!shorts || waits[i].count != 1) part += times[i];
+      sum += times[i].time_ns;
+      if (!shorts || waits[i].count != 1) part += times[i].time_ns;
     }
     if (sum <= most || part == 0) continue;
     const double kept = double(part - std::min(part, sum - most)) / double(part);
     for (size_t i = 0; i < waits.size(); ++i)
-      if (!shorts || waits[i].count != 1) times[i] = uint64_t(double(times[i]) * kept);
+      if (!shorts || waits[i].count != 1) times[i].time_ns = uint64_t(double(times[i].time_ns) * kept);
   }
 }
 
-void fit_all(const load::Profile& profile, TimeRange range, std::vector<uint64_t>& times) {
+void fit_all(const load::Profile& profile, TimeRange range, std::vector<Blocked>& times) {
   const std::vector<ThreadStates> states = settled_states(profile, range);
   for (uint32_t thread = 0; thread < states.size(); ++thread) {
     const std::span<const Wait> waits = waits_of(profile, {thread});
@@ -82,45 +106,42 @@ void fit_all(const load::Profile& profile, TimeRange range, std::vector<uint64_t
 }
 
 /// The time of the wait as the bands of its moments have parts of it.
-BandTimes::Times bands_of(const BandTimes& bands, TimeRange range, uint64_t time_ns) {
-  BandTimes::Times parts = bands.of(range);
-  const uint64_t whole = range.length();
-  if (whole == 0) return {};
-  for (uint64_t& part : parts) part = uint64_t(double(part) / double(whole) * double(time_ns));
+BandTimes::Times bands_of(const Blocked& blocked) {
+  const uint64_t whole = blocked.moments_ns;
+  if (whole == 0 || whole == blocked.time_ns) return blocked.bands;
+  BandTimes::Times parts = blocked.bands;
+  for (uint64_t& part : parts) part = uint64_t(double(part) / double(whole) * double(blocked.time_ns));
   return parts;
-}
-
-/// When a sum of short waits was nobody knows; the level of its end stands for all of it.
-TimeRange moment_of(const Wait& wait) {
-  constexpr uint64_t kNear = 1000;
-  return wait.count == 1 ? range_of(wait)
-                         : TimeRange{wait.end_ns - std::min(wait.end_ns, kNear), wait.end_ns};
 }
 
 }  // namespace
 
 std::vector<CountedWait> counted_waits(const load::Profile& profile, TimeRange range,
                                        const Concurrency& concurrency) {
-  std::vector<uint64_t> times = blocked_time(profile, range);
-  fit_all(profile, range, times);
   const BandTimes bands(concurrency.levels, concurrency.rule);
+  std::vector<Blocked> times = blocked_time(profile, range, bands);
+  fit_all(profile, range, times);
   std::vector<CountedWait> counted;
   for (uint32_t row = 0; row < times.size(); ++row) {
     const Wait& wait = profile.waits.waits[row];
     const bool ends = wait.end_ns >= range.begin && wait.end_ns < range.end;
-    if (times[row] == 0 && !ends) continue;
-    counted.push_back({row, times[row], ends ? wait.count : 0u, {}});
-    if (bands.known()) counted.back().bands = bands_of(bands, moment_of(wait).within(range), times[row]);
+    if (times[row].time_ns == 0 && !ends) continue;
+    counted.push_back({row, times[row].time_ns, ends ? wait.count : 0u, bands_of(times[row])});
   }
   return counted;
 }
 
-std::vector<uint64_t> wait_by_thread(const load::Profile& profile, const Filter& filter) {
-  const std::vector<ThreadStates> states = settled_states(profile, time_range(profile, filter));
-  std::vector<uint64_t> waits(states.size());
-  for (uint32_t i = 0; i < states.size(); ++i)
-    if (states[i].known && thread_passes(profile, {i}, filter)) waits[i] = states[i].waiting_ns();
-  return waits;
+std::vector<uint64_t> unseen_waits(const load::Profile& profile, TimeRange range,
+                                   const std::vector<CountedWait>& counted) {
+  const std::vector<ThreadStates> states = settled_states(profile, range);
+  std::vector<uint64_t> unseen(profile.threads.size());
+  for (uint32_t i = 0; i < unseen.size(); ++i)
+    if (states[i].known) unseen[i] = states[i].waiting_ns();
+  for (const CountedWait& each : counted) {
+    uint64_t& left = unseen[profile.waits.waits[each.row].thread.index()];
+    left -= std::min(left, each.time_ns);
+  }
+  return unseen;
 }
 
 }  // namespace varve::analyze

@@ -26,7 +26,9 @@ struct CountedWait {
 std::vector<CountedWait> counted_waits(const load::Profile& profile, TimeRange range,
                                        const Concurrency& concurrency);
 
-/// ns of Wait of the threads that `filter` keeps, by thread, in its time; 0 for threads that nobody observed.
-std::vector<uint64_t> wait_by_thread(const load::Profile& profile, const Filter& filter);
+/// ns of Wait that no hook saw, by thread: what the thread waited in `range` and is in none of its waits
+/// `counted` there; 0 for threads that nobody observed.
+std::vector<uint64_t> unseen_waits(const load::Profile& profile, TimeRange range,
+                                   const std::vector<CountedWait>& counted);
 
 }  // namespace varve::analyze

@@ -20,14 +20,10 @@ struct Waited {
 };
 
 /// What no hook saw of each thread's Wait.
-void add_other_waits(const load::Profile& profile, const PassingRows& passes, const Filter& filter,
-                     const std::vector<uint64_t>& seen, std::vector<Waited>& rows) {
-  Filter when;
-  when.from = filter.from;
-  when.to = filter.to;
-  const std::vector<uint64_t> waits = wait_by_thread(profile, when);
-  for (uint32_t i = 0; i < waits.size(); ++i)
-    if (waits[i] > seen[i]) rows.push_back({passes({i}, {0}), {i}, {0}, {0, waits[i] - seen[i], 0, {}}});
+void add_other_waits(const PassingRows& passes, const std::vector<uint64_t>& unseen,
+                     std::vector<Waited>& rows) {
+  for (uint32_t i = 0; i < unseen.size(); ++i)
+    if (unseen[i]) rows.push_back({passes({i}, {0}), {i}, {0}, {0, unseen[i], 0, {}}});
 }
 
 PathSet paths_of(const load::Profile& profile, const std::vector<Waited>& rows) {
@@ -63,14 +59,14 @@ Selection add_up(const load::Profile& profile, const std::vector<Waited>& rows, 
 Selection select_waits(const load::Profile& profile, const symbol::SymbolTable& symbols, const Filter& filter,
                        const Concurrency& concurrency) {
   const PassingRows passes(profile, symbols, filter);
-  std::vector<uint64_t> seen(profile.threads.size());
+  const TimeRange range = time_range(profile, filter);
+  const std::vector<CountedWait> counted = counted_waits(profile, range, concurrency);
   std::vector<Waited> rows;
-  for (const CountedWait& each : counted_waits(profile, time_range(profile, filter), concurrency)) {
+  for (const CountedWait& each : counted) {
     const load::Wait& wait = profile.waits.waits[each.row];
-    seen[wait.thread.index()] += each.time_ns;
     rows.push_back({passes(wait.thread, wait.path), wait.thread, wait.path, each});
   }
-  add_other_waits(profile, passes, filter, seen, rows);
+  add_other_waits(passes, unseen_waits(profile, range, counted), rows);
   return add_up(profile, rows, concurrency.known() ? kWaitMetricCount : kMetricCount);
 }
 

@@ -52,10 +52,7 @@ class Builder {
 
  private:
   void add_to(WaitObject& object, const CountedWait& counted, const Wait& wait) {
-    object.wait_ns += counted.time_ns;
-    object.count += counted.count;
-    if (wait.count == 1) object.longest_ns = std::max(object.longest_ns, counted.time_ns);
-    for (size_t band = 0; band < kBands; ++band) object.bands[band] += counted.bands[band];
+    object.add(counted, wait);
     const load::Path& leaf = profile_.paths[wait.path.index()];
     const bool has_stack = leaf.site.valid() && !profile_.sites[leaf.site.index()].special();
     if (has_stack && object.first == PathId{0}) object.first = wait.path;

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "viewer/analyze/counted_waits.h"
 #include "viewer/analyze/object_key.h"
+#include "viewer/analyze/wait_sums.h"
 
 namespace varve::analyze {
 
@@ -20,16 +20,11 @@ struct Holder {
   uint32_t most_waiters = 0;
 };
 
-struct WaitObject {
+struct WaitObject : WaitSum {
   ObjectKey key;
-  PathId first{0};  // of the first wait with a stack; path 0: none has one
-  uint64_t wait_ns = 0, longest_ns = 0, count = 0;
-  BandTimes::Times bands{};
-  uint32_t threads = 0;           // that waited for it
+  PathId first{0};                // of the first wait with a stack; path 0: none has one
   std::vector<Holder> holders;    // by the time they caused, the largest first
   std::vector<uint32_t> counted;  // rows of the counted waits
-
-  uint64_t poorly_used_ns() const { return bands[size_t(Band::kIdle)] + bands[size_t(Band::kPoor)]; }
 };
 
 /// By poorly used time, then by all, the largest first. `counted` are waits that pass a filter.

@@ -102,6 +102,9 @@ void App::invert() {
 /// What a row is about, in more detail: its callers, or the functions of its thread or module.
 void App::open_row() {
   const Subject subject = screen().subject();
+  const bool more = !subject.function.empty() || !subject.thread.empty() || !subject.module.empty();
+  // The other screens have waits only if asked for.
+  if (more && subject.waits && workspace_.request().metric != analyze::kWait) narrow({"--metric", "wait"});
   if (!subject.function.empty()) {
     go_named("callers");
   } else if (!subject.thread.empty() || !subject.module.empty()) {
@@ -156,6 +159,10 @@ void App::next_units() {
 
 /// A step, so undo brings the one before back.
 void App::next_metric() {
+  if (!screen().has_use(Action::kMetric)) {
+    message_ = "The metric is of lists and trees of functions and threads; this screen has all of them.";
+    return;
+  }
   const auto kinds = view::metric_kinds();
   const auto at = &view::metric_kind(workspace_.request().metric) - kinds.data();
   const view::MetricKind& next = kinds[size_t(at + 1) % kinds.size()];

@@ -15,7 +15,7 @@ void ListScreen::refresh() {
   // Who stands on the first row wants to see the largest.
   const auto selected = widget_.cursor() == 0 ? std::nullopt : widget_.selected();
   const std::string name = selected ? widget_.name_of(*selected) : "";
-  made_ = workspace_.make(kind_);
+  made_ = workspace_.make(kind_, [this](view::Request& request) { tune(request); });
   widget_.set_table(first_table(), units_);
   order_rows();
   widget_.set_cursor(0);

@@ -21,6 +21,8 @@ class ListScreen : public TableScreen {
  protected:
   std::function<void()> way_back_in_view() override;
   void refresh() override;
+  /// What this screen asks for beside what the workspace does.
+  virtual void tune(view::Request&) const {}
 
  private:
   void order_rows();

@@ -17,6 +17,8 @@ class PairScreen : public ListScreen {
       : ListScreen(workspace, std::move(kind)), below_(std::move(below)), link_(std::move(link)) {}
 
   void draw(Pane pane) override;
+  /// What it shows is no CPU time.
+  bool has_use(Action action) const override { return action != Action::kMetric; }
   bool click(Point at) override { return at.row < top_rows_ && ListScreen::click(at); }
 
  private:

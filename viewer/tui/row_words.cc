@@ -105,6 +105,9 @@ Subject subject_of(const view::Table& table, uint32_t row) {
   subject.module = cell_of(table, row, "module");
   subject.thread = cell_of(table, row, "tid");
   subject.place = cell_of(table, row, "place");
+  // Of rows of several kinds a column says which they are.
+  const auto has = [&](std::string_view id) { return find_cell(table, row, id) != nullptr; };
+  subject.waits = has("part") ? cell_of(table, row, "part") == "waiting" : has("wait_count");
   return subject;
 }
 
@@ -114,7 +117,7 @@ std::string chosen(const Subject& subject) {
 
 Detail detail_of(const view::Table& table, uint32_t row) {
   Detail detail;
-  for (const std::string_view id : {"function", "command", "name", "path", "module", "object"})
+  for (const std::string_view id : {"object", "what", "function", "command", "name", "path", "module"})
     if (detail.name.empty()) detail.name = cell_of(table, row, id);
   const auto add = [&](const std::string& words) {
     if (!words.empty()) detail.more += (detail.more.empty() ? "" : "   ") + words;

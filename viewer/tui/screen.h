@@ -26,6 +26,7 @@ struct Subject {
   std::string range = {};                  // of time, as --time takes it
   std::string range_words = {};            // the same for people
   std::string place = {};  // of a function whose name is another one's, too; see function_place.h
+  bool waits = false;      // its time is a wait
 };
 
 /// The selected row in one line. Where that is too long the name goes before the rest.

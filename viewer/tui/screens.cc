@@ -3,6 +3,7 @@
 // Context: viewer.
 #include "viewer/tui/annotate_screen.h"
 #include "viewer/tui/callers_screen.h"
+#include "viewer/tui/facts_screen.h"
 #include "viewer/tui/flame_screen.h"
 #include "viewer/tui/help_screen.h"
 #include "viewer/tui/list_screen.h"
@@ -22,7 +23,8 @@ std::unique_ptr<Screen> screen(Workspace& workspace) {
 
 constexpr char kHotspots[] = "hotspots", kTopDown[] = "top-down", kBottomUp[] = "bottom-up",
                kThreads[] = "threads", kQuality[] = "quality", kProcesses[] = "processes",
-               kModules[] = "modules", kLines[] = "lines", kConcurrency[] = "concurrency", kTlp[] = "tlp";
+               kModules[] = "modules", kLines[] = "lines", kConcurrency[] = "concurrency", kTlp[] = "tlp",
+               kIdle[] = "idle";
 
 /// A screen of a view by that name.
 template <typename Kind, const char* kView>
@@ -54,6 +56,8 @@ constexpr ScreenKind kTable[] = {
     {"timeline", "Timeline", "Time", screen<TimelineScreen>, "what each thread did over time"},
     {"waits", "Locks", "Lock", locks, "what threads waited for, and who had it"},
     {"critical-path", "Path", "Path", path, "the longest flow of execution over all threads"},
+    {kIdle, "Idle", "Idle", screen_of<FactsScreen, kIdle>,
+     "why processors idled: what ran meanwhile, and for what the others waited", false},
     {kThreads, "Threads", "Thr", screen_of<ListScreen, kThreads>, "CPU time by thread", false},
     {kQuality, "Quality", "Qual", screen_of<TextScreen, kQuality>, "whether the data can be trusted", false},
     {"annotate", "Source and code", "Src", screen<AnnotateScreen>,

@@ -56,7 +56,8 @@ Place place_of(const analyze::Flat& flat, const symbol::SymbolTable& symbols,
   return {{hottest}, share(flat.self.at(hottest, metric), whole_ns)};
 }
 
-/// "; 81% of that in load_scene (main thread)", or nothing where no sample fell into the band.
+}  // namespace
+
 std::string where_words(const Source& source, const Request& request, const analyze::Selection& selection,
                         size_t metric) {
   const uint64_t in_band = selection.kept[metric];
@@ -78,6 +79,8 @@ std::string where_words(const Source& source, const Request& request, const anal
                      std::get<std::string_view>(function_cells(source, place.function).short_name), thread);
 }
 
+namespace {
+
 /// Threads that could run and had no processor: too many of them, or others' programs on the machine. Those
 /// of the levels, so of all threads of the processes that pass.
 std::string ready_words(const Source& source, const analyze::Filter& filter) {
@@ -93,11 +96,8 @@ std::string ready_words(const Source& source, const analyze::Filter& filter) {
                      seconds(ready));
 }
 
-/// What the levels are judged against.
-struct Target {
-  std::string were;  // "4 cores were available", "the target was 2"
-  std::string the;   // "the 4 cores", "the target of 2"
-};
+}  // namespace
+
 Target target_of(const analyze::Concurrency& concurrency, const Request& request) {
   const std::string number = number_words(concurrency.rule.target);
   if (request.bands.target) return {"the target was " + number, "the target of " + number};
@@ -108,19 +108,15 @@ Target target_of(const analyze::Concurrency& concurrency, const Request& request
   return {fmt::format("{} {} available", words, one ? "was" : "were"), "the " + words};
 }
 
-}  // namespace
-
 std::vector<std::string> concurrency_sentences(const Source& source, const Request& request,
-                                               const analyze::Selection& selection) {
+                                               const analyze::Selection& selection,
+                                               const analyze::BandMoments& moments) {
   const analyze::Concurrency& concurrency = *source.concurrency;
   if (!concurrency.known()) return {};
-  const auto time = analyze::time_by_band(concurrency.levels, concurrency.rule);
-  const uint64_t elapsed = concurrency.levels.elapsed();
+  const auto& time = moments.by_band;
+  const uint64_t elapsed = moments.elapsed_ns;
   const std::string of_all = fmt::format(" of {} s", seconds(elapsed));
-  const auto by_level = analyze::time_by_level(concurrency.levels, concurrency.rule.count());
-  uint64_t most_poor = 0;
-  for (size_t level = 1; level < by_level.size(); ++level)
-    if (by_level[level] && concurrency.rule.of(double(level)) == Band::kPoor) most_poor = level;
+  const uint64_t most_poor = moments.active[size_t(Band::kPoor)].most;
 
   const Target target = target_of(concurrency, request);
   struct Said {

@@ -20,6 +20,7 @@ Made make_lines(const Source& source, const Request& request, const analyze::Sel
 Made make_concurrency(const Source& source, const Request& request, const analyze::Selection& selection);
 Made make_tlp(const Source& source, const Request& request, const analyze::Selection& selection);
 Made make_timeline(const Source& source, const Request& request, const analyze::Selection& selection);
+Made make_idle(const Source& source, const Request& request, const analyze::Selection& selection);
 Made make_waits(const Source& source, const Request& request, const analyze::Selection& selection);
 Made make_critical_path(const Source& source, const Request& request, const analyze::Selection& selection);
 Made make_quality(const Source& source, const Request& request, const analyze::Selection& selection);

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 
+#include "viewer/analyze/site_keys.h"
+
 namespace varve::view {
 namespace {
 
@@ -102,12 +104,12 @@ std::string object_words(const Source& source, const analyze::ObjectKey& object)
   return std::string(words.name);
 }
 
-Caller caller_of(const Source& source, PathId path) {
+Caller caller_of(const Source& source, PathId path, bool inlines) {
   Caller nearest;
   for (PathId at = path; at.valid() && at.index() != 0; at = source.profile.paths[at.index()].parent) {
     const SiteId site = source.profile.paths[at.index()].site;
     if (source.profile.sites[site.index()].special()) continue;
-    for (const symbol::Frame& frame : source.symbols.frames(site)) {
+    for (const symbol::Frame& frame : analyze::counted_frames(source.symbols, site, inlines)) {
       const Caller caller{frame.function, source.symbols.strings.text(frame.file), frame.line};
       if (!nearest.function.valid()) nearest = caller;
       const std::string_view name =
@@ -118,12 +120,19 @@ Caller caller_of(const Source& source, PathId path) {
   return nearest;
 }
 
-std::string caller_words(const Source& source, const Caller& caller) {
+std::string short_caller_words(const Source& source, const Caller& caller) {
   if (!caller.function.valid()) return "";
   const std::string_view name =
       source.symbols.strings.text(source.symbols.functions[caller.function.index()].short_name);
   if (caller.line == 0) return std::string(name);
-  return fmt::format("{}:{} ({})", caller.file.substr(caller.file.rfind('/') + 1), caller.line, name);
+  return fmt::format("{}:{}", caller.file.substr(caller.file.rfind('/') + 1), caller.line);
+}
+
+std::string caller_words(const Source& source, const Caller& caller) {
+  const std::string words = short_caller_words(source, caller);
+  if (!caller.function.valid() || caller.line == 0) return words;
+  const symbol::Function& function = source.symbols.functions[caller.function.index()];
+  return fmt::format("{} ({})", words, source.symbols.strings.text(function.short_name));
 }
 
 }  // namespace varve::view

@@ -24,9 +24,11 @@ struct Caller {
   std::string_view file;  // empty: not known
   uint32_t line = 0;
 };
-Caller caller_of(const Source& source, PathId path);
+Caller caller_of(const Source& source, PathId path, bool inlines = true);
 
 /// "tiles.cc:41 (TileQueue::pop)", or the function alone; empty for none.
 std::string caller_words(const Source& source, const Caller& caller);
+/// The same in fewer letters: "tiles.cc:41", or the function.
+std::string short_caller_words(const Source& source, const Caller& caller);
 
 }  // namespace varve::view

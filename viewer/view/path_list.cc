@@ -178,6 +178,37 @@ std::vector<SegmentRun> runs_of(std::span<const PathSegment> segments, uint64_t 
   return runs;
 }
 
+/// Cuts runs of several segments near the middle of their time, the longest first, until there are `count`
+/// or nothing is left to cut.
+std::vector<SegmentRun> cut_runs(std::span<const PathSegment> segments, std::vector<SegmentRun> runs,
+                                 size_t count) {
+  const auto length = [&](SegmentRun run) {
+    return segments[run.end - 1].range.end - segments[run.first].range.begin;
+  };
+  const auto shorter = [&](SegmentRun a, SegmentRun b) { return length(a) < length(b); };
+  std::vector<SegmentRun> single;
+  std::vector<SegmentRun> several;  // a heap, the longest first
+  for (const SegmentRun run : runs) (run.end - run.first == 1 ? single : several).push_back(run);
+  std::ranges::make_heap(several, shorter);
+  while (!several.empty() && single.size() + several.size() < count) {
+    std::ranges::pop_heap(several, shorter);
+    const SegmentRun run = several.back();
+    several.pop_back();
+    const uint64_t middle = segments[run.first].range.begin + length(run) / 2;
+    const auto inner = segments.subspan(run.first + 1, run.end - run.first - 1);
+    const auto after = std::ranges::lower_bound(
+        inner, middle, {}, [](const PathSegment& segment) { return segment.range.begin; });
+    const size_t at = std::min(run.first + 1 + size_t(after - inner.begin()), run.end - 1);
+    for (const SegmentRun part : {SegmentRun{run.first, at}, SegmentRun{at, run.end}}) {
+      (part.end - part.first == 1 ? single : several).push_back(part);
+      if (part.end - part.first != 1) std::ranges::push_heap(several, shorter);
+    }
+  }
+  single.insert(single.end(), several.begin(), several.end());
+  std::ranges::sort(single, {}, &SegmentRun::first);
+  return single;
+}
+
 }  // namespace
 
 std::vector<SegmentRun> readable_runs(std::span<const PathSegment> segments, size_t limit,
@@ -188,7 +219,9 @@ std::vector<SegmentRun> readable_runs(std::span<const PathSegment> segments, siz
   const uint64_t enough = whole / std::max<size_t>(limit / 2, 1) + 1;
   for (uint64_t least = least_ns;; least = least * 2 + 1000) {
     std::vector<SegmentRun> runs = runs_of(segments, least, enough, limit);
-    if (runs.size() <= limit || least > whole) return runs;
+    if (runs.size() > limit && least <= whole) continue;
+    // Lengths are asked for only where a share is.
+    return least_ns == 0 ? cut_runs(segments, std::move(runs), limit) : runs;
   }
 }
 

@@ -36,7 +36,7 @@ struct SegmentRun {
   size_t first = 0, end = 0;
 };
 /// All of them in not more than `limit` runs (0: kMostRuns): those that are long enough stand alone, and
-/// others are put together with their neighbours.
+/// others are put together with their neighbours. In no less either, if there are so many and no `least_ns`.
 std::vector<SegmentRun> readable_runs(std::span<const analyze::PathSegment> segments, size_t limit,
                                       uint64_t least_ns);
 /// Only text.

@@ -47,35 +47,37 @@ std::string ThreadNames::of(ThreadId id) const {
                                                     : thread.name;
 }
 
-std::string sum_words(std::span<const uint64_t> by_class, uint64_t filtered_out_ns) {
-  uint64_t whole = filtered_out_ns;
-  for (const uint64_t each : by_class) whole += each;
-  const bool seconds = whole >= kNanosPerSecond.count;
+std::string parts_words(uint64_t whole_ns, const std::vector<TimePart>& parts) {
+  const bool seconds = whole_ns >= kNanosPerSecond.count;
   const uint64_t step = seconds ? kNanosPerMilli.count : 1000;
-  struct Part {
-    std::string_view name;
-    uint64_t steps;
-  };
-  std::vector<Part> parts;
+  const auto rounded = [step](uint64_t ns) { return (ns + step / 2) / step; };
+  std::vector<TimePart> shown;
   uint64_t sum = 0;
-  const auto add = [&](std::string_view name, uint64_t ns) {
-    if (ns == 0) return;
-    parts.push_back({name, (ns + step / 2) / step});
-    sum += parts.back().steps;
-  };
-  for (const PathClass what : kShownClasses) add(words_of(what).name, by_class[size_t(what)]);
-  add(kFilteredOut, filtered_out_ns);
-  const uint64_t rounded = (whole + step / 2) / step;
+  for (const TimePart& part : parts) {
+    if (part.ns == 0) continue;
+    shown.push_back({part.name, rounded(part.ns)});
+    sum += shown.back().ns;
+  }
   const auto text = [&](uint64_t steps) {
     return fmt::format("{}.{:03} {}", steps / 1000, steps % 1000, seconds ? "s" : "ms");
   };
-  if (parts.empty()) return text(0);
+  std::string words = text(rounded(whole_ns));
+  if (shown.empty()) return words;
   // The largest takes up what rounding leaves.
-  std::ranges::max_element(parts, {}, &Part::steps)->steps += rounded - sum;
-  std::string words = text(rounded);
-  for (const Part& part : parts)
-    words += fmt::format(" {} {} {}", &part == parts.data() ? "=" : "+", text(part.steps), part.name);
+  std::ranges::max_element(shown, {}, &TimePart::ns)->ns += rounded(whole_ns) - sum;
+  for (const TimePart& part : shown)
+    words += fmt::format(" {} {} {}", &part == shown.data() ? "=" : "+", text(part.ns), part.name);
   return words;
+}
+
+std::string sum_words(std::span<const uint64_t> by_class, uint64_t filtered_out_ns) {
+  std::vector<TimePart> parts;
+  for (const PathClass what : kShownClasses)
+    parts.push_back({std::string(words_of(what).name), by_class[size_t(what)]});
+  parts.push_back({std::string(kFilteredOut), filtered_out_ns});
+  uint64_t whole = 0;
+  for (const TimePart& part : parts) whole += part.ns;
+  return parts_words(whole, parts);
 }
 
 }  // namespace varve::view

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "viewer/analyze/path_sums.h"
 #include "viewer/view/request.h"
@@ -39,7 +40,15 @@ class ThreadNames {
   std::vector<bool> shared_;  // by thread
 };
 
-/// "1.204 s = 0.800 s Cruise + 0.404 s Impact": parts that are 0 are left out, and what is printed adds up.
+struct TimePart {
+  std::string name;
+  uint64_t ns = 0;
+};
+/// "1.204 s = 0.800 s of this + 0.404 s of that": parts that are 0 are left out, and what is printed adds up.
+/// The parts add up to `whole_ns`.
+std::string parts_words(uint64_t whole_ns, const std::vector<TimePart>& parts);
+
+/// Likewise of the classes: "1.204 s = 0.800 s Cruise + 0.404 s Impact".
 std::string sum_words(std::span<const uint64_t> by_class, uint64_t filtered_out_ns);
 
 }  // namespace varve::view

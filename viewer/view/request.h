@@ -21,10 +21,11 @@
 namespace varve::view {
 
 /// What rows of lists are sorted by; trees always by total time.
-enum class Sort : uint8_t { kSelf, kTotal, kSamples, kPoor, kOk, kIdeal, kOver };
+/// kUsual: by self time; waits by what of them was Idle and Poor.
+enum class Sort : uint8_t { kUsual, kSelf, kTotal, kSamples, kIdle, kPoor, kOk, kIdeal, kOver };
 
 /// What the rows of a view are of that can be told in several ways.
-enum class By : uint8_t { kUsual, kFunction, kThread, kObject };
+enum class By : uint8_t { kUsual, kFunction, kThread, kObject, kCallPath };
 
 /// Where annotate has the machine code of sites from; null: it is not there yet.
 using CodeSource = std::function<std::shared_ptr<const symbol::FoundCode>(const load::Profile& profile,
@@ -52,11 +53,12 @@ struct Request {
   bool fold_recursion = false;  // in trees: straight recursion as one row, "f (x12)"
   std::string function;         // callers, annotate: its name or a regular expression
   analyze::Pattern function_pattern;
-  Sort sort = Sort::kSelf;
+  Sort sort = Sort::kUsual;
   By by = By::kUsual;
   analyze::Metric metric = analyze::kCpu;  // of metric_kinds()
   analyze::BandOptions bands;
-  size_t slices = 100;           // of a timeline; see slices_for()
+  analyze::BandSet explained = analyze::kIdleAndPoor;  // by idle
+  size_t slices = 100;                                 // of a timeline; see slices_for()
   std::string function_trouble;  // why `function` is no regular expression: "is not ..."; empty if it is one
   std::string profile_words;     // the profile as typed, quoted for a shell; goes into commands to type next
   std::string cut_words;         // options that every view has, filters and bands, as typed; likewise
@@ -83,6 +85,7 @@ struct Kind {
   bool tree;             // cut by share by default, where a list is cut by number
   bool waits;            // can show waits in place of CPU time
   Made (*make)(const Source&, const Request&, const analyze::Selection&);
+  bool cut_small = false;  // in text cut by share, too
 };
 
 std::span<const Kind> kinds();

@@ -103,11 +103,9 @@ void sort_rows(std::vector<uint32_t>& rows, const analyze::MetricTable& self,
     Sort sort;
     analyze::Metric metric;
   };
-  static constexpr Key kKeys[] = {{Sort::kSamples, analyze::kSamples},
-                                  {Sort::kPoor, analyze::kPoor},
-                                  {Sort::kOk, analyze::kOk},
-                                  {Sort::kIdeal, analyze::kIdeal},
-                                  {Sort::kOver, analyze::kOver}};
+  static constexpr Key kKeys[] = {{Sort::kSamples, analyze::kSamples}, {Sort::kIdle, analyze::kIdleWait},
+                                  {Sort::kPoor, analyze::kPoor},       {Sort::kOk, analyze::kOk},
+                                  {Sort::kIdeal, analyze::kIdeal},     {Sort::kOver, analyze::kOver}};
   analyze::Metric metric = analyze::kCpu;
   for (const Key& each : kKeys)
     if (each.sort == request.sort && each.metric < self.width()) metric = each.metric;

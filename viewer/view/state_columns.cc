@@ -4,7 +4,6 @@
 #include "viewer/view/state_columns.h"
 
 namespace varve::view {
-namespace {
 
 using analyze::ThreadStates;
 
@@ -15,6 +14,8 @@ struct StateColumn {
   int spare;
   Cell (*cell)(const ThreadStates&);
 };
+
+namespace {
 
 Cell quantum(const ThreadStates& states) {
   return states.quanta ? Cell(states.running_ns / states.quanta) : Cell();
@@ -45,13 +46,23 @@ const StateColumn kColumns[] = {
     {"", "wait_other_ns", Unit::kTime, 0, [](const ThreadStates& s) { return wait_of(s, WaitKind::kOther); }},
 };
 
-bool in_text(const StateColumn& column) { return *column.title != '\0'; }
+constexpr std::string_view kWaitColumn = "wait_ns";
 
 }  // namespace
 
 StateColumns::StateColumns(const Source& source)
-    : known_(source.concurrency != nullptr && source.concurrency->known()) {
+    : known_(source.concurrency != nullptr && source.concurrency->known()), of_waits_(source.of_waits) {
   if (known_) states_ = analyze::settled_states(source.profile, source.concurrency->levels.range());
+}
+
+/// Where waits are what is counted, the first column has them.
+bool StateColumns::in_text(const StateColumn& column) const {
+  return *column.title != '\0' && !(of_waits_ && column.id == kWaitColumn);
+}
+
+bool StateColumns::any(ThreadId thread) const {
+  const ThreadStates* states = of(thread);
+  return states && states->running_ns + states->ready_ns + states->waiting_ns() > 0;
 }
 
 const ThreadStates* StateColumns::of(ThreadId thread) const {

@@ -11,6 +11,8 @@
 
 namespace varve::view {
 
+struct StateColumn;
+
 class StateColumns {
  public:
   explicit StateColumns(const Source& source);
@@ -20,11 +22,15 @@ class StateColumns {
   /// Empty cells for a row that is no thread, or where nothing is known of it.
   void put_text(Table& table, ThreadId thread) const;
   void put_data(Table& table, ThreadId thread) const;
+  /// Whether the thread was there in the time that is shown.
+  bool any(ThreadId thread) const;
 
  private:
   const analyze::ThreadStates* of(ThreadId thread) const;
 
-  bool known_;
+  bool in_text(const StateColumn& column) const;
+
+  bool known_, of_waits_;
   std::vector<analyze::ThreadStates> states_;  // by thread
 };
 

@@ -133,9 +133,10 @@ std::string levels_words(const Request& request) {
 }
 
 /// How busy the processors were meanwhile.
-std::string cores_words(const Source& source, const Request& request, const analyze::Selection& selection) {
+std::string cores_words(const Source& source, const Request& request, const analyze::Selection& selection,
+                        const analyze::BandMoments& moments) {
   std::string words;
-  for (const std::string& sentence : concurrency_sentences(source, request, selection))
+  for (const std::string& sentence : concurrency_sentences(source, request, selection, moments))
     words += (words.empty() ? levels_words(request) : ". ") + sentence;
   return words;
 }
@@ -191,8 +192,10 @@ Made make_summary(const Source& source, const Request& request, const analyze::S
   const analyze::Quality quality = analyze::quality(source.profile, source.symbols, selection);
   View facts;
   facts.ledger = analyze::ledger(source.profile, selection);
-  std::string cores = cores_words(source, request, selection);
-  std::string waits = waits_words(source, request);
+  const analyze::BandMoments moments = analyze::band_moments(source.profile, source.symbols, request.filter,
+                                                             *source.concurrency, analyze::kIdleAndPoor);
+  std::string cores = cores_words(source, request, selection, moments);
+  std::string waits = waits_words(source, moments);
   const bool any_waits = !waits.empty();
   Request top = request;
   // On a small terminal each line of words takes the place of a row.

@@ -37,27 +37,38 @@ std::vector<bool> rows_of(const analyze::MetricTable& metrics, size_t rows, cons
   return has;
 }
 
+/// The same of threads; and those that only waited or were ready then, unless CPU time of functions is asked.
+std::vector<bool> thread_rows(const load::Profile& profile, const analyze::MetricTable& metrics,
+                              const Request& request, const StateColumns& states) {
+  std::vector<bool> has = rows_of(metrics, profile.threads.size(), request);
+  const analyze::Filter& filter = request.filter;
+  if (filter.module.given() || filter.function.given() || request.metric != kCpu) return has;
+  for (uint32_t i = 0; i < has.size(); ++i)
+    has[i] = has[i] || (states.any({i}) && analyze::thread_passes(profile, {i}, filter));
+  return has;
+}
+
 /// Rows in the order that the request asks for.
-std::vector<uint32_t> order_of(const analyze::MetricTable& metrics, size_t rows, uint64_t whole_ns,
-                               const Request& request) {
+std::vector<uint32_t> order_of(const analyze::MetricTable& metrics, const std::vector<bool>& has,
+                               uint64_t whole_ns, const Request& request) {
   std::vector<uint32_t> order;
-  const std::vector<bool> has = rows_of(metrics, rows, request);
-  for (uint32_t i = 0; i < rows; ++i)
+  for (uint32_t i = 0; i < has.size(); ++i)
     if (has[i]) order.push_back(i);
   sort_rows(order, metrics, nullptr, whole_ns, request);
   return order;
 }
 
-/// Adds `order`'s rows by `add_row(index)`, then sums by `add_sum(kind, label, metrics)`.
+/// Adds rows that `has` by `add_row(index)`, then sums by `add_sum(kind, label, metrics)`.
 template <typename AddRow, typename AddSum>
-void fill(const analyze::MetricTable& metrics, size_t count, const analyze::Selection& selection,
-          const Request& request, const AddRow& add_row, const AddSum& add_sum) {
+void fill(const analyze::MetricTable& metrics, const std::vector<bool>& has,
+          const analyze::Selection& selection, const Request& request, const AddRow& add_row,
+          const AddSum& add_sum) {
   const uint64_t whole_ns = whole(selection)[kCpu];
-  const std::vector<uint32_t> order = order_of(metrics, count, whole_ns, request);
+  const std::vector<uint32_t> order = order_of(metrics, has, whole_ns, request);
   const CutRows cut = cut_rows(metrics, order, whole_ns, request);
   for (size_t i = 0; i < cut.kept; ++i) add_row(order[i]);
   if (cut.below > 0) add_sum(RowKind::kRest, cut.label, cut.rest);
-  const auto threadless = metrics.row(count);
+  const auto threadless = metrics.row(has.size());
   if (threadless[kCpu] > 0 || threadless[kSamples] > 0) {
     add_sum(RowKind::kSpecial, std::string(symbol::special_name(load::SpecialSite::kNotSampled)),
             std::vector<uint64_t>(threadless.begin(), threadless.end()));
@@ -126,14 +137,15 @@ Made make_threads(const Source& source, const Request& request, const analyze::S
     states.put_data(table, id);
     bands.put_data(table, sum);
   };
+  const std::vector<bool> rows = thread_rows(profile, selection.by_thread, request, states);
   fill(
-      selection.by_thread, profile.threads.size(), selection, request,
+      selection.by_thread, rows, selection, request,
       [&](uint32_t i) { add(RowKind::kOrdinary, selection.by_thread.row(i), {i}, profile.threads[i].name); },
       [&](RowKind kind, std::string label, const std::vector<uint64_t>& sum) {
         add(kind, sum, ThreadId::none(), view.own(std::move(label)));
       });
   view.tables.push_back(std::move(table));
-  add_note(view, more_rows_words(profile, rows_of(selection.by_thread, profile.threads.size(), request)));
+  add_note(view, more_rows_words(profile, rows));
   return view;
 }
 
@@ -216,8 +228,9 @@ Made make_processes(const Source& source, const Request& request, const analyze:
     table.put({pid, ppid, shown, image, program, command, start, life, sum[kCpu], sum[kSamples], threads});
     bands.put_data(table, sum);
   };
+  const std::vector<bool> images = rows_of(sums.metrics, profile.processes.size(), request);
   fill(
-      sums.metrics, profile.processes.size(), selection, request,
+      sums.metrics, images, selection, request,
       [&](uint32_t i) {
         const load::Process& process = profile.processes[i];
         const std::string_view command = view.own(fmt::format("{}", fmt::join(process.argv, " ")));
@@ -229,7 +242,6 @@ Made make_processes(const Source& source, const Request& request, const analyze:
         add(kind, sum, nullptr, label, label, {});
       });
   view.tables.push_back(std::move(table));
-  const std::vector<bool> images = rows_of(sums.metrics, profile.processes.size(), request);
   add_note(view, more_rows_words(uint64_t(std::ranges::count(images, true)),
                                  count_processes_of(profile, images), "process", "processes"));
   return view;

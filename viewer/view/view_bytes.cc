@@ -227,11 +227,11 @@ std::string stored_key(std::string_view kind, const Request& request) {
   const analyze::BandOptions bands;
   const bool plain = !request.cuts() && !request.marks.given() && !request.bands.target &&
                      request.bands.scale == bands.scale && request.bands.thresholds == bands.thresholds &&
-                     request.function.empty();
+                     request.function.empty() && request.explained == analyze::kIdleAndPoor;
   if (!plain) return "";
-  return fmt::format("{} limit {} share {} inlines {} errors {} fold {} sort {}", kind, request.limit,
+  return fmt::format("{} limit {} share {} inlines {} errors {} fold {} sort {} by {}", kind, request.limit,
                      request.min_share, request.inlines, request.errors, request.fold_recursion,
-                     int(request.sort));
+                     int(request.sort), int(request.by));
 }
 
 std::optional<View> StoredViews::find(std::string_view kind, const Request& request) const {

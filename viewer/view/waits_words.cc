@@ -5,7 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "viewer/analyze/wait_objects.h"
+#include <algorithm>
+
 #include "viewer/view/object_words.h"
 #include "viewer/view/path_words.h"
 #include "viewer/view/rows.h"
@@ -22,21 +23,28 @@ bool is_shared(const analyze::WaitObject& object) {
 
 }  // namespace
 
-std::string waits_words(const Source& source, const Request& request) {
+std::string waited_words(const Source& source, const analyze::WaitObject& object) {
+  const std::string place = caller_words(source, caller_of(source, object.first));
+  return fmt::format("{} of {} for {}{}{}", seconds_words({object.wait_ns}),
+                     plural(object.threads, "thread", "threads"), object_words(source, object.key),
+                     place.empty() ? "" : " at ", place);
+}
+
+std::string ended_words(const Source& source, const analyze::WaitObject& object) {
+  if (object.holders.empty()) return "";
+  const analyze::Holder& top = object.holders.front();
+  const std::string thread = ThreadNames(source.profile).of(top.thread);
+  if (top.caused_ns * 2 >= object.wait_ns) return ", mostly ended by " + thread;
+  return fmt::format(", {:.0f}% of it ended by {}", 100 * share(top.caused_ns, object.wait_ns), thread);
+}
+
+std::string waits_words(const Source& source, const analyze::BandMoments& moments) {
   constexpr uint64_t kWorthSaying = 20;
-  const load::Profile& profile = source.profile;
-  const auto counted =
-      analyze::counted_waits(profile, analyze::time_range(profile, request.filter), *source.concurrency);
-  const auto objects = analyze::wait_objects(
-      profile, analyze::waits_that_pass(profile, source.symbols, request.filter, counted));
-  const auto worst = std::ranges::find_if(objects, is_shared);
-  if (worst == objects.end()) return "";
-  if (worst->poorly_used_ns() * kWorthSaying < profile.session.elapsed.count) return "";
-  const std::string place = caller_words(source, caller_of(source, worst->first));
-  return fmt::format("{} of {} for {}{}{} while processors idled, mostly ended by {}",
-                     seconds_words({worst->poorly_used_ns()}), plural(worst->threads, "thread", "threads"),
-                     object_words(source, worst->key), place.empty() ? "" : " at ", place,
-                     ThreadNames(profile).of(worst->holders.front().thread));
+  const auto worst = std::ranges::find_if(moments.objects, is_shared);
+  if (worst == moments.objects.end()) return "";
+  if (worst->wait_ns * kWorthSaying < source.profile.session.elapsed.count) return "";
+  return fmt::format("{} while processors idled{}", waited_words(source, *worst),
+                     ended_words(source, *worst));
 }
 
 }  // namespace varve::view

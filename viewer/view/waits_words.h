@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: MIT
-// The summary's sentence on waits. Context: viewer.
+// Sentences on waits while processors idled. Context: viewer.
 #pragma once
 
 #include <string>
 
+#include "viewer/analyze/band_moments.h"
 #include "viewer/view/request.h"
 
 namespace varve::view {
 
 /// Of the locks, conditions, semaphores and barriers the one that threads waited for longest while processors
 /// idled, and who ended that; empty where it is not worth a word: below a twentieth of the elapsed time.
-std::string waits_words(const Source& source, const Request& request);
+std::string waits_words(const Source& source, const analyze::BandMoments& moments);
+
+/// "2.100 s of 3 threads for Condition 0x5581d0 at pool.cc:61 (run)": of one object.
+std::string waited_words(const Source& source, const analyze::WaitObject& object);
+/// ", mostly ended by main" or ", 7% of it ended by main", or nothing where nobody was seen to.
+std::string ended_words(const Source& source, const analyze::WaitObject& object);
 
 }  // namespace varve::view
