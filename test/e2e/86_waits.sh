@@ -42,6 +42,45 @@ expect_match out 'mutex_waiter'
 report waits waits
 expect_match out '^Who ended these waits'
 
+# By whatever waits are listed, they add up to the same: the Wait of all threads. So they do in a part of the run, in which
+# some threads only waited.
+for cut in "" "--time 40ms-90ms"; do
+  whole=$(rows threads waits "sum(n(r, 'wait_ns') for r in rows)" $cut)
+  for by in object function thread callpath; do
+    holds "waits by $by $cut" \
+      "abs($(rows waits waits "sum(n(r, 'wait_ns') for r in rows)" --by $by $cut) - $whole) <= 10"
+  done
+done
+expect_eq "who waited" "$(rows waits waits "[r['name'] for r in rows if n(r, 'wait_ns') == max(n(s, 'wait_ns') for s in rows if s['name'] == 'waiter')]" --by thread)" "['waiter']"
+expect_eq "by path" "$(rows waits waits "[r['callpath'].split(';')[-1] for r in rows if r['function'] == 'mutex_waiter']" --by callpath)" "['mutex_waiter']"
+expect_eq "sorted by count" "$(rows waits waits "[n(r, 'wait_count') for r in rows] == sorted([n(r, 'wait_count') for r in rows], reverse=True)" --sort samples --limit 0)" True
+report waits --limit 1 waits
+expect_match out '^Wait .* by [34] objects \([23] not shown\)'
+expect_match out '\[[23] other objects\]'
+
+# Why processors idle: the holder has the lock and runs, the others wait. Every list of parts adds up.
+idle() { rows idle "$@"; }
+fact() { "$VARVE" report idle --target 2 --format json waits | python3 -c "import json, sys; print(json.load(sys.stdin)['$1'])"; }
+for cut in "" "--thread waiter" "--function mutex_waiter" "--time 40ms-90ms" "--band idle,poor,ok,ideal,over" "--limit 2"; do
+  "$VARVE" report idle --target 2 $cut --format json waits >idle.json || fail "report idle $cut"
+  expect_eq "parts of idle $cut" "$(python3 -c "
+import json
+idle = json.load(open('idle.json'))
+print(sum(row['thread_ns'] for row in idle['idle']) == idle['thread_ns'],
+      idle['running_ns'] + idle['ready_ns'] + idle['waiting_ns'] + idle['filtered_out_ns'] == idle['thread_ns'])")" "True True"
+done
+lock=$(rows waits waits "sum(n(r, 'idle_ns') + n(r, 'poor_ns') for r in rows if r['type'] == 'Mutex')" --target 2)
+holds "waits for the lock while processors idle, of $lock" \
+  "0.99 * $lock <= $(idle waits "sum(n(r, 'thread_ns') for r in rows if r['what'].startswith('Mutex'))" --target 2) <= 1.01 * $lock"
+expect_eq "who ended them" "$(idle waits "[r['ended_by'] for r in rows if r['what'].startswith('Mutex')]" --target 2)" "['holder']"
+holds "bands of the summary" "$(fact band_elapsed_ns) == $("$VARVE" report summary --target 2 --format csv waits | awk -F, '/^(idle|poor)_ns/ {sum += $2} END {printf "%d", sum}')"
+report idle --target 2 waits
+expect_match out '^Elapsed +For .* at most one thread was active while the target was 2'
+expect_match out '^Threads .* ran .*waited'
+report idle --band idle,none waits
+expect_eq "exit code" $code 2
+expect_match err 'is not a list of bands'
+
 # What a signal interrupts has no descriptor that is known to be readable; polls of nothing are sleeps like any other.
 build poller <<'END'
 #define _GNU_SOURCE

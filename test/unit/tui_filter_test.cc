@@ -256,3 +256,49 @@ Test(tui_sums, a_search_of_odd_profiles_ends) {
       cr_expect(!driver.line(0).empty());
     }
 }
+
+/// A lock opens the function that waited for it first, in waits; on screens that have all of them anyway the
+/// metric stays.
+Test(tui_waits, a_lock_opens_who_waited) {
+  for (const char* screen : {"waits", "critical-path", "idle"}) {
+    ScreenDriver driver({.screen = screen});
+    driver.press("m");
+    cr_expect(driver.message().starts_with("The metric is of lists"), "%s", driver.message().c_str());
+    cr_expect_eq(driver.workspace().request().metric, analyze::kCpu);
+  }
+  ScreenDriver driver({.screen = "waits"});
+  driver.press("<Enter>");
+  cr_expect_eq(driver.workspace().request().metric, analyze::kWait);
+  cr_expect(driver.shows("[5 Call]") && driver.shows("Triangle::hit"));
+  driver.press("uq");
+  cr_expect_eq(driver.workspace().request().metric, analyze::kCpu);
+  cr_expect(driver.shows("[8 Lock]"));
+}
+
+/// Rows of what ran open as CPU time, others as waits.
+Test(tui_waits, idle_opens_what_its_rows_are) {
+  ScreenDriver driver({.screen = "idle"});
+  driver.press("<Enter>");
+  cr_expect(driver.shows("[5 Call]") && driver.shows("strtod"));
+  cr_expect_eq(driver.workspace().request().metric, analyze::kCpu);
+  driver.press("q/Condition<Enter><Enter>");
+  cr_expect(driver.shows("Triangle::hit"));
+  cr_expect_eq(driver.workspace().request().metric, analyze::kWait);
+}
+
+Test(tui_waits, lists_by_what_waited) {
+  ScreenDriver driver({.screen = "waits"});
+  driver.press(":by thread<Enter>");
+  cr_expect(driver.shows("worker 4") && !driver.shows("Condition"));
+  driver.press(":by callpath<Enter>");
+  cr_expect(driver.shows("parse_obj <- 4 more"));
+  driver.press("u");
+  cr_expect(driver.shows("worker 4"));
+}
+
+Test(tui_waits, idle_says_why_there_is_nothing) {
+  RandomProfile made = test::example_profile();
+  made.profile.run_states = {};
+  ScreenDriver driver({.screen = "idle"}, std::move(made));
+  cr_expect(driver.shows("run states of threads were not recorded"));
+}
