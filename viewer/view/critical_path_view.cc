@@ -120,8 +120,9 @@ Made make_critical_path(const Source& source, const Request& request, const anal
     case By::kObject:
       add_object_tables(view, shown);
       break;
-    case By::kCallPath:
-      return tl::unexpected<std::string>("critical-path goes by function, thread or object");
+    case By::kCallPath:  // of waits; a screen is never without its list for what was set for another one
+      view.notes.push_back("The path is listed by segment, function, thread or object, not by callpath.");
+      [[fallthrough]];
     case By::kUsual:
       view.tables.push_back(segment_table(view, shown));
       view.tables.push_back(list_table(view, shown));
