@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "viewer/analyze/thread_states.h"
 #include "viewer/analyze/track_threads.h"
 
 namespace varve::analyze {
@@ -37,6 +38,28 @@ std::vector<ThreadTime> thread_times(const load::Profile& profile, const Concurr
     }
   });
   return result;
+}
+
+/// The thread's own clock is the truth for CPU time: in a program that switches all the time the kernel's
+/// work for that is a part of it that switches tell as a wait. What a thread ran more than was observed is
+/// taken from its waits, in the bands as it ran in them; what it ran less it was ready.
+void settle(const load::Profile& profile, TimeRange range, std::vector<ThreadTime>& times) {
+  const std::vector<ThreadStates> observed = thread_states(profile, range),
+                                  settled = settled_states(profile, range);
+  for (size_t i = 0; i < times.size(); ++i) {
+    ThreadTime& time = times[i];
+    if (!settled[i].known || observed[i].running_ns == 0) continue;
+    const uint64_t wanted =
+        uint64_t(double(time.running_ns) * (double(settled[i].running_ns) / double(observed[i].running_ns)));
+    if (wanted < time.running_ns) {
+      time.ready_ns += time.running_ns - wanted;
+      time.running_ns = wanted;
+      continue;
+    }
+    const uint64_t more = std::min(wanted - time.running_ns, time.waiting_ns);
+    time.running_ns += more;
+    time.waiting_ns -= more;
+  }
 }
 
 /// Waits with their time in the bands only, no more of a thread's than it waited in them.
@@ -90,7 +113,8 @@ BandMoments band_moments(const load::Profile& profile, const symbol::SymbolTable
   moments.bands = bands;
   if (!concurrency.known()) return moments;
   add_levels(concurrency, moments);
-  const std::vector<ThreadTime> threads = thread_times(profile, concurrency, bands);
+  std::vector<ThreadTime> threads = thread_times(profile, concurrency, bands);
+  settle(profile, concurrency.levels.range(), threads);
   std::vector<CountedWait> counted =
       waits_in(profile, counted_waits(profile, time_range(profile, filter), concurrency), bands, threads);
   std::vector<uint64_t> unseen(threads.size());
