@@ -1,0 +1,125 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Waits that no hook sees: by system calls of the program's own. The observer looks at the thread from outside; object, time and
+# stack are the program's own, and a thread's waits still add up to its Wait. Where a look is not possible nothing happens.
+# alone
+. "$(dirname "$0")/agent.inc"
+
+program=$programs/raw_waits
+
+# adds_up: waits by object and [other waits] are the Wait of the threads.
+adds_up() {
+  holds "sum of $1" "abs($(rows waits w "sum(n(r, 'wait_ns') for r in rows)") - $(rows threads w "sum(n(r, 'wait_ns') for r in rows)")) <= 10"
+  rows threads w "[r['name'] for r in rows if r['wait_ns'] and r['lifetime_ns'] and
+    abs(n(r, 'cpu_ns') + n(r, 'inactive_ns') + n(r, 'wait_ns') - n(r, 'lifetime_ns'))
+    > 0.01 * n(r, 'lifetime_ns') + 2e3]" >wrong
+  expect_eq "$1: threads whose parts are not their lifetime" "$(cat wrong)" "[]"
+}
+
+# waits WHAT TYPE FUNCTION...: the thread's waits, and its stack from the outermost function to the innermost
+waits() {
+  local what=$1 type=$2
+  shift 2
+  profile w "$program" "$what"
+  local ns=$(truth waited_ns) count=$(truth waits)
+  local mine="r['type'] == '$type'"
+  [ "$type" = Futex ] && mine="r['object'] == 'Futex 0x%x' % $(truth word)"
+  expect_eq "waits of $what" "$(rows waits w "sum(n(r, 'wait_count') for r in rows if $mine and n(r, 'wait_count') >= $count)")" "$count"
+  local got=$(rows waits w "sum(n(r, 'wait_ns') for r in rows if $mine and n(r, 'wait_count') >= $count)")
+  # A sweep knows a begin and an end to a few ms.
+  holds "wait of $what is $got, by its own clock $ns" "0.97 * $ns <= $got <= 1.03 * $ns"
+  adds_up "$what"
+  for function in "$@"; do
+    rows top-down w "max([n(r, 'total_ns') for r in rows if r['function'] == '$function'] or [0])" --metric wait >total
+    holds "wait below $function of $what" "0.97 * $ns <= $(cat total) <= 1.03 * $ns"
+  done
+}
+
+for run_states in auto sweeps; do
+  waits futex Futex work outer middle inner
+  waits framed Futex work framed_outer framed_middle framed_inner
+  waits read Stream work outer middle inner
+  # A stack deeper than is followed says so, and has its inner end.
+  waits deep Futex outer middle inner
+  report top-down w --metric wait
+  expect_match out 'Skipped frame\(s\): stack depth limit'
+  # So does one that leads to no memory.
+  waits nowhere Futex nowhere
+  report top-down w --metric wait
+  expect_match out 'Unknown frame\(s\): unreadable stack memory'
+done
+run_states=
+
+# Short waits, again and again: looks stand for those around them.
+build short <<'END'
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+static int word;
+__attribute__((noinline)) static void nap(void) {
+  struct timespec time = {0, 1000000};
+  register struct timespec* r10 __asm__("r10") = &time;
+  long result;
+  __asm__ volatile("syscall" : "=a"(result) : "0"((long)SYS_futex), "D"(&word), "S"((long)FUTEX_WAIT_PRIVATE), "d"(0l), "r"(r10)
+                   : "rcx", "r11", "memory");
+}
+int main(void) {
+  for (int i = 0; i < 1000; ++i) nap();
+  return 0;
+}
+END
+for run_states in auto sweeps; do
+  profile w ./short
+  holds "short waits" "$(rows waits w "sum(n(r, 'wait_ns') for r in rows if r['type'] == 'Futex')") > \
+    0.9 * $(rows waits w "sum(n(r, 'wait_ns') for r in rows)")"
+  adds_up "short waits"
+done
+run_states=
+
+# A wait that the end of the process ends has a stack all the same.
+build endless <<'END'
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+__attribute__((noinline)) static void* wait_for_ever(void* unused) {
+  pthread_mutex_lock(&lock);
+  for (;;) pthread_cond_wait(&never, &lock);
+  return unused;
+}
+int main(void) {
+  pthread_t thread;
+  pthread_create(&thread, 0, wait_for_ever, 0);
+  usleep(400000);
+  _exit(0);
+}
+END
+profile w ./endless
+expect_eq "waits for ever" "$(rows waits w "[(r['wait_count'], 'wait_for_ever' in r['created_at']) for r in rows if r['type'] == 'Condition']")" \
+  "[('1', True)]"
+adds_up "waits for ever"
+
+# --waits off: no look either.
+record -q --waits off -o off "$program" futex
+expect_eq "exit code" $code 0
+report waits off
+expect_no_match out 'Futex'
+
+# A process that may not be looked at is left alone, and the quality view says so.
+nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
+if [ "$(id -u)" != 0 ]; then
+  run "$VARVE" record -q -o secret "$program" secret
+elif chmod 755 "$work" && $nobody test -x "$VARVE" -a -x "$program"; then
+  mkdir -m 777 open
+  run $nobody "$VARVE" record -q -o open/secret "$program" secret
+  mv open/secret secret
+else
+  echo "SKIPPED a process that may not be looked at: varve cannot be run by others"
+  exit 0
+fi
+expect_eq "exit code" $code 0
+expect_eq "waits of secret" "$(truth waits)" 10
+report waits secret
+expect_no_match out Futex
+report quality secret
+expect_match out '1 process could not be looked at from outside'
