@@ -60,7 +60,7 @@ class OfThread {
     if (share < kWorthSharing) return;
     for (const Anchor& anchor : anchors_) {
       const auto time = uint64_t(double(anchor.time_ns) * share);
-      const auto waits = uint32_t(std::clamp(double(anchor.waits) * share + 0.5, 1.0, double(UINT32_MAX)));
+      const auto waits = uint32_t(std::min(double(anchor.waits) * share + 0.5, double(UINT32_MAX)));
       if (time != 0) add(*anchor.look, anchor.end_ns, time, waits);
     }
   }
@@ -100,7 +100,8 @@ class OfThread {
       if (Anchor* near = nearest(part.within, anchor)) {
         near->time_ns += left;
         near->end_ns = std::max(near->end_ns, part.within.end);
-        near->waits += part.waits;
+        // A smaller part is the end or begin of a wait that has been counted.
+        if (left > part.blocked_ns / 2) near->waits += part.waits;
       }
     }
     return rest == 0 ? 0 : double(rest - std::min(rest, sums_ns_)) / double(rest);

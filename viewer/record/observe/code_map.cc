@@ -119,10 +119,10 @@ CodeMap::Mapping* CodeMap::at(uint64_t address) {
   return address < mapping.end ? &mapping : nullptr;
 }
 
-const CodeMap::Place* CodeMap::find(uint64_t address, CodeFiles& files, Nanos now) {
+const CodeMap::Place* CodeMap::find(uint64_t address, CodeFiles& files, Nanos now, bool certain) {
   if (read_at_ == Nanos{} || now - read_at_ > kOld) read(now);
   Mapping* mapping = at(address);
-  if (!mapping && now - read_at_ > kYoung) {
+  if (!mapping && now - read_at_ > (certain ? Nanos{} : kYoung)) {
     read(now);
     mapping = at(address);
   }

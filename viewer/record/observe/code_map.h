@@ -53,8 +53,8 @@ class CodeMap {
     uint64_t bias = 0;
   };
   /// Null: no code is there. The map is read if it is older than a while, and again for an address that it
-  /// does not have.
-  const Place* find(uint64_t address, CodeFiles& files, Nanos now);
+  /// does not have; if code is `certain` to be there, because a thread was, then also if it is young.
+  const Place* find(uint64_t address, CodeFiles& files, Nanos now, bool certain = false);
 
  private:
   struct Mapping {

@@ -83,7 +83,7 @@ class StackWalk {
 
   void step() {
     if (pc() == 0) return stop(StackEnd::kRoot);
-    const CodeMap::Place* found = map_.find(place(), files_, now_);
+    const CodeMap::Place* found = map_.find(place(), files_, now_, walked_ == 0);
     if (!found) return stop(StackEnd::kBadReturn);
     if (++walked_ > kMostFrames) return stop(StackEnd::kDepthLimit);
     place_ = *found;
