@@ -93,14 +93,15 @@ class Writer {
   }
 
   /// As the agent told it: a wait whose stack only the observer saw has none.
-  PathId told_path(const load::Wait& wait) const {
-    if (!wait.observed_stack) return wait.path;
-    const auto none = std::ranges::find_if(profile_.paths, [this](const load::Path& path) {
+  PathId told_path(const load::Wait& wait) const { return wait.observed_stack ? not_taken_ : wait.path; }
+
+  PathId find_not_taken() const {
+    const auto at = std::ranges::find_if(profile_.paths, [this](const load::Path& path) {
       return path.parent == PathId{0} && path.site.valid() &&
              profile_.sites[path.site.index()] ==
                  load::Site{ModuleId::none(), {uint64_t(load::SpecialSite::kNotTaken)}};
     });
-    return {uint32_t(none - profile_.paths.begin())};
+    return at == profile_.paths.end() ? PathId{0} : PathId{uint32_t(at - profile_.paths.begin())};
   }
 
   void count() {
@@ -149,6 +150,7 @@ class Writer {
   load::ReplacedFile& file_;
   format::DecodedKey key_{};
   std::vector<format::DecodedRun> runs_;
+  const PathId not_taken_ = find_not_taken();
 };
 
 }  // namespace
