@@ -8,10 +8,12 @@
 
 #include "test/unit/built_bytes.h"
 #include "test/unit/profile_builder.h"
+#include "test/unit/scratch.h"
 #include "viewer/analyze/concurrency.h"
 #include "viewer/analyze/counted_waits.h"
 #include "viewer/load/load.h"
 #include "viewer/load/observed_waits.h"
+#include "viewer/record/decoded_writer.h"
 
 using namespace varve;
 using format::ObjectKind;
@@ -187,6 +189,24 @@ Test(observed_waits, come_back_from_the_file) {
   cr_assert_eq(profile.waits.waits.size(), 1u);
   cr_expect_eq(profile.waits.waits[0].duration_ns, 40 * kMs);
   cr_expect_eq(profile.waits.waits[0].object, kWord);
+}
+
+Test(observed_waits, are_added_again_to_decoded_samples) {
+  const test::Scratch scratch;
+  test::ProfileBuilder builder = with_look();
+  for (uint64_t i = 0; i < 20; ++i) builder.add_sample(0, 0, {0x900000 + i, 0x910000}, kMs, (3 + i) * kMs);
+  builder.write(scratch.path);
+  const auto first = load::load(scratch.path);
+  cr_assert(first.has_value() && first->waits.waits.size() == 1);
+  cr_assert(record::write_decoded_file(*first).has_value());
+  bool decoded = false;
+  const auto again = load::load(scratch.path, {.progress = [&](uint64_t, uint64_t) { decoded = true; }});
+  cr_assert(again.has_value());
+  cr_expect(!decoded, "the stored samples were not believed");
+  cr_expect(again->paths == first->paths && again->sites == first->sites);
+  cr_assert_eq(again->waits.waits.size(), 1u);
+  cr_expect_eq(again->waits.waits[0].path, first->waits.waits[0].path);
+  cr_expect_eq(again->waits.waits[0].duration_ns, first->waits.waits[0].duration_ns);
 }
 
 Test(observed_waits, any_byte_changed) {
