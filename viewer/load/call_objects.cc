@@ -18,6 +18,9 @@ CallObject sleep(const Arguments&) { return {ObjectKind::kSleep, 0}; }
 CallObject descriptor(const Arguments& arguments) {
   return {ObjectKind::kDescriptor, uint32_t(arguments[0])};
 }
+CallObject output(const Arguments& arguments) {
+  return {ObjectKind::kDescriptor, uint32_t(arguments[0]) | format::kWriting};
+}
 CallObject epoll(const Arguments& arguments) { return {ObjectKind::kPoll, uint32_t(arguments[0])}; }
 /// The second argument of poll counts descriptors, the first of select is the last of them and one.
 CallObject poll(const Arguments& arguments) {
@@ -61,21 +64,21 @@ constexpr Row kTable[] = {
     {SYS_readv, descriptor},
     {SYS_preadv, descriptor},
     {SYS_preadv2, descriptor},
-    {SYS_write, descriptor},
-    {SYS_pwrite64, descriptor},
-    {SYS_writev, descriptor},
-    {SYS_pwritev, descriptor},
-    {SYS_pwritev2, descriptor},
+    {SYS_write, output},
+    {SYS_pwrite64, output},
+    {SYS_writev, output},
+    {SYS_pwritev, output},
+    {SYS_pwritev2, output},
     {SYS_accept, descriptor},
     {SYS_accept4, descriptor},
     {SYS_connect, descriptor},
     {SYS_recvfrom, descriptor},
     {SYS_recvmsg, descriptor},
     {SYS_recvmmsg, descriptor},
-    {SYS_sendto, descriptor},
-    {SYS_sendmsg, descriptor},
-    {SYS_sendmmsg, descriptor},
-    {SYS_sendfile, descriptor},
+    {SYS_sendto, output},
+    {SYS_sendmsg, output},
+    {SYS_sendmmsg, output},
+    {SYS_sendfile, output},
     {SYS_splice, descriptor},
     {SYS_fsync, descriptor},
     {SYS_fdatasync, descriptor},
