@@ -23,7 +23,7 @@ waits() {
   profile w "$program" "$what"
   local ns=$(truth waited_ns) count=$(truth waits)
   local mine="r['type'] == '$type'"
-  [ "$type" = Futex ] && mine="r['object'] == 'Futex 0x%x' % $(truth word)"
+  [ "$type" = Futex ] && mine="r['object'] == 'Futex word'"
   local counted=$(rows waits w "sum(n(r, 'wait_count') for r in rows if $mine and n(r, 'wait_count') >= $count)")
   # A sweep in which the thread was delayed may have seen one wait more.
   holds "waits of $what are $counted" "$count <= $counted <= $count + 2 * ('$run_states' == 'sweeps')"
