@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <map>
-#include <ranges>
 #include <unordered_map>
 
 #include "viewer/analyze/site_keys.h"
@@ -32,8 +31,8 @@ class FunctionPaths {
     for (; at.index() != 0 && !known_.contains(at.index()); at = parent(at)) way.push_back(at);
     uint32_t number = at.index() == 0 ? 0 : known_[at.index()];
     while (!way.empty()) {
-      for (const symbol::Frame& frame : std::views::reverse(frames(way.back())))
-        number = child(number, frame.function);
+      const auto inner = frames(way.back());
+      for (size_t i = inner.size(); i-- > 0;) number = child(number, inner[i].function);
       known_[way.back().index()] = number;
       way.pop_back();
     }

@@ -33,6 +33,8 @@ std::string waited_words(const Source& source, const analyze::WaitObject& object
 std::string ended_words(const Source& source, const analyze::WaitObject& object) {
   if (object.holders.empty()) return "";
   const analyze::Holder& top = object.holders.front();
+  constexpr uint64_t kWorthNaming = 20;
+  if (top.caused_ns * kWorthNaming < object.wait_ns) return "";
   const std::string thread = ThreadNames(source.profile).of(top.thread);
   if (top.caused_ns * 2 >= object.wait_ns) return ", mostly ended by " + thread;
   return fmt::format(", {:.0f}% of it ended by {}", 100 * share(top.caused_ns, object.wait_ns), thread);
