@@ -25,21 +25,6 @@ void expect_path(PathBuilder& built, const char* wanted) {
   cr_expect(got == wanted, "\n  got    %s\n  wanted %s", got.c_str(), wanted);
 }
 
-/// Clay P. Breshears, Using Intel Thread Profiler: Philosophy and Theory, figure 1: E0 to E12 here at 0, 10,
-/// ..., 120 ms.
-PathBuilder example() {
-  PathBuilder built(120);
-  const ThreadId t1 = built.thread("T1", 0, 120);
-  const ThreadId t2 = built.thread("T2", 20, 90, t1, 10);
-  const ThreadId t3 = built.thread("T3", 20, 100, t1, 10);
-  built.wait(t1, ObjectKind::kThread, uint64_t(built.tid(t2)), 30, 90);
-  built.wait(t1, ObjectKind::kThread, uint64_t(built.tid(t3)), 90, 110);
-  built.wait(t3, ObjectKind::kMutex, kLock, 40, 60);
-  built.release(t2, ObjectKind::kMutex, kLock, 50);
-  built.wait(t3, ObjectKind::kDescriptor, 3, 70, 80);
-  return built;
-}
-
 void expect_tiles(const analyze::CriticalPath& path) {
   uint64_t time = path.run.begin;
   for (const analyze::PathSegment& segment : path.segments) {
@@ -53,7 +38,7 @@ void expect_tiles(const analyze::CriticalPath& path) {
 }  // namespace
 
 Test(critical_path, of_the_example) {
-  PathBuilder built = example();
+  PathBuilder built = test::breshears_example();
   const char* wanted =
       "0-10 Cruise T1, 10-20 Overhead T1 to T2, 20-40 Cruise T2, 40-50 Impact T2, 50-60 Overhead T2 to T3, "
       "60-70 Cruise T3, 70-80 Blocking T3, 80-90 Cruise T3, 90-100 Impact T3, 100-110 Overhead T3 to T1, "
@@ -65,7 +50,7 @@ Test(critical_path, of_the_example) {
 
 /// Table 1 of the paper.
 Test(critical_path, levels_of_the_example) {
-  PathBuilder built = example();
+  PathBuilder built = test::breshears_example();
   built.observe();
   const load::Profile& profile = built.profile();
   const analyze::CriticalPath path = built.path();
@@ -93,7 +78,7 @@ Test(critical_path, levels_of_the_example) {
 }
 
 Test(critical_path, who_delayed_whom_in_the_example) {
-  PathBuilder built = example();
+  PathBuilder built = test::breshears_example();
   const analyze::CriticalPath path = built.path();
   const auto delays = analyze::path_delays(built.profile(), path.segments, path.moves);
   cr_assert_eq(delays.size(), 4);  // creation, lock, end of T3, descriptor

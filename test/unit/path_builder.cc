@@ -112,4 +112,19 @@ std::string words(const load::Profile& profile, const analyze::CriticalPath& pat
   return text;
 }
 
+PathBuilder breshears_example() {
+  using format::ObjectKind;
+  constexpr uint64_t lock = 0x1000;
+  PathBuilder built(120);
+  const ThreadId t1 = built.thread("T1", 0, 120);
+  const ThreadId t2 = built.thread("T2", 20, 90, t1, 10);
+  const ThreadId t3 = built.thread("T3", 20, 100, t1, 10);
+  built.wait(t1, ObjectKind::kThread, uint64_t(built.tid(t2)), 30, 90);
+  built.wait(t1, ObjectKind::kThread, uint64_t(built.tid(t3)), 90, 110);
+  built.wait(t3, ObjectKind::kMutex, lock, 40, 60);
+  built.release(t2, ObjectKind::kMutex, lock, 50);
+  built.wait(t3, ObjectKind::kDescriptor, 3, 70, 80);
+  return built;
+}
+
 }  // namespace varve::test

@@ -41,4 +41,8 @@ class PathBuilder {
 /// begins where the one before ended. Parts without a length are not there.
 std::string words(const load::Profile& profile, const analyze::CriticalPath& path);
 
+/// Clay P. Breshears, Using Intel Thread Profiler: Philosophy and Theory, figure 1: E0 to E12 here at 0, 10,
+/// ..., 120 ms.
+PathBuilder breshears_example();
+
 }  // namespace varve::test

@@ -12,19 +12,8 @@ using test::PathBuilder;
 
 namespace {
 
-constexpr uint64_t kLock = 0x1000;
-
-/// As in critical_path_test: two threads that the first makes and waits for.
-PathBuilder example() {
-  PathBuilder built(120);
-  const ThreadId t1 = built.thread("T1", 0, 120);
-  const ThreadId t2 = built.thread("T2", 20, 90, t1, 10);
-  const ThreadId t3 = built.thread("T3", 20, 100, t1, 10);
-  built.wait(t1, ObjectKind::kThread, uint64_t(built.tid(t2)), 30, 90);
-  built.wait(t1, ObjectKind::kThread, uint64_t(built.tid(t3)), 90, 110);
-  built.wait(t3, ObjectKind::kMutex, kLock, 40, 60);
-  built.release(t2, ObjectKind::kMutex, kLock, 50);
-  built.wait(t3, ObjectKind::kDescriptor, 3, 70, 80);
+PathBuilder observed_example() {
+  PathBuilder built = test::breshears_example();
   built.observe();
   return built;
 }
@@ -42,7 +31,7 @@ char letter_of(ObjectKind kind) {
 }  // namespace
 
 Test(timeline_path, is_on_one_thread_at_a_time) {
-  PathBuilder built = example();
+  PathBuilder built = observed_example();
   const analyze::Timeline line = line_of(built, {{0}, {1}, {2}}, 12);
   const auto strips = analyze::path_strips(built.profile(), line, built.path());
   cr_assert_eq(strips.size(), 3);
@@ -52,7 +41,7 @@ Test(timeline_path, is_on_one_thread_at_a_time) {
 }
 
 Test(timeline_path, comes_from_where_rows_are) {
-  PathBuilder built = example();
+  PathBuilder built = observed_example();
   const analyze::Timeline line = line_of(built, {{2}, {0}}, 12);  // T2 is not shown
   const auto strips = analyze::path_strips(built.profile(), line, built.path());
   cr_expect_str_eq(strips[0].c_str(), "     ^====  ");
@@ -60,7 +49,7 @@ Test(timeline_path, comes_from_where_rows_are) {
 }
 
 Test(timeline_path, of_a_slice_is_where_most_of_it_is) {
-  PathBuilder built = example();
+  PathBuilder built = observed_example();
   const analyze::Timeline line =
       line_of(built, {{0}, {1}, {2}}, 2);  // 0 to 60: 10, 40, 10; 60 to 120: 40, 20
   const auto strips = analyze::path_strips(built.profile(), line, built.path());
@@ -70,7 +59,7 @@ Test(timeline_path, of_a_slice_is_where_most_of_it_is) {
 }
 
 Test(timeline_objects, are_what_blocked_slices_wait_for) {
-  PathBuilder built = example();
+  PathBuilder built = observed_example();
   const analyze::Timeline line = line_of(built, {{0}, {1}, {2}}, 12);
   const analyze::TimelineObjects found = analyze::timeline_objects(built.profile(), line);
   cr_assert_eq(found.objects.size(), 4);
