@@ -17,6 +17,9 @@ using format::ObjectKind;
 /// and the kernel's word of the end after it; either may be late on a busy machine.
 constexpr uint64_t kEndTolerance = 10 * kNanosPerMilli.count;
 
+/// Of the processes that had a pipe as their output those that began last.
+constexpr int kMostWriters = 64;
+
 /// No thread lets go of what it waits for, but a damaged profile may say so as often as it likes.
 constexpr int kMostLooks = 16;
 
@@ -64,12 +67,16 @@ void Releasers::add_unseen_writers(const load::Profile& profile) {
     const ProcessId reader = profile.threads[wait.thread.index()].process;
     ThreadId writer;
     int writers = 0;
-    auto output = std::ranges::lower_bound(outputs, wait.name, {}, &load::PipeOutput::name);
-    for (; output != outputs.end() && output->name == wait.name; ++output) {
+    // Processes are in the order of their begins: back from those that began last.
+    auto output = std::partition_point(outputs.begin(), outputs.end(), [&](const load::PipeOutput& each) {
+      const bool began = profile.processes[each.process.index()].start_time.count < wait.end_ns;
+      return each.name < wait.name || (each.name == wait.name && began);
+    });
+    for (int looks = 0; looks < kMostWriters && output != outputs.begin(); ++looks) {
+      if ((--output)->name != wait.name) break;
       const load::Process& process = profile.processes[output->process.index()];
       const uint64_t end = end_of_process(process);
-      const bool lived =
-          process.start_time.count < wait.end_ns && (end == 0 || end + kEndTolerance >= wait.end_ns);
+      const bool lived = end == 0 || end + kEndTolerance >= wait.end_ns;
       if (!lived || output->process == reader || !mains[output->process.index()].valid()) continue;
       writer = mains[output->process.index()];
       ++writers;

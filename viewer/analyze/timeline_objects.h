@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the threads of a timeline waited for in each slice, as far as hooks saw it. Context: viewer.
+// What the threads of a timeline waited for in each slice, as far as hooks or looks saw it. Context: viewer.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct TimelineObjects {
   std::vector<uint32_t> of;        // as Timeline::states: a row of `objects`, or kNoObject
 };
 
-/// Of the slices in which threads were blocked most of the time; of several objects the one with most of it.
+/// Of the slices in which threads were blocked most of the time; of several waits the longest counts.
 TimelineObjects timeline_objects(const load::Profile& profile, const Timeline& line);
 
 }  // namespace varve::analyze

@@ -77,14 +77,14 @@ class ObjectLetters {
     for (size_t i = 0; i < strip.size(); ++i) {
       const uint32_t object = found_.of[row * strip.size() + i];
       if (object != analyze::kNoObject) strip[i] = object < kLetters.size() ? kLetters[object] : kOther;
-      // What no hook saw has no letter that an object could have.
+      // What nobody saw has no letter that an object could have.
       else if (std::isalpha(uint8_t(strip[i])) && strip[i] != 'R' && strip[i] != 'r')
         strip[i] = kUnseen;
     }
   }
   std::string meaning(char letter, const Source& source) const {
     if (letter == kOther) return "another object";
-    if (letter == kUnseen) return "waits for what no hook saw";
+    if (letter == kUnseen) return "waits for what nobody saw";
     const size_t object = kLetters.find(letter);
     return object < found_.objects.size() ? object_words(source, found_.objects[object])
                                           : std::string(letter_meaning(letter));
