@@ -72,12 +72,6 @@ struct Event {
   uint64_t count;
 };
 
-constexpr bool is_descriptor(ObjectKind kind) {
-  return kind == ObjectKind::kPoll || kind == ObjectKind::kDescriptor;
-}
-/// Whether a thread of this process may end the wait.
-constexpr bool has_releases(ObjectKind kind) { return kind <= ObjectKind::kBarrier; }
-
 RecordFields fields_of(const Event& event, uint8_t flags, uint64_t now_ns) {
   RecordFields fields;
   fields.kind = event.record;
@@ -94,7 +88,7 @@ bool can_write() { return in_recorded_process() && agent_state.takes_samples(age
 void write_event(ThreadBlock& block, const Event& event, bool with_stack) {
   if (!can_write()) return;
   const uint64_t now = monotonic_ns();
-  if (is_descriptor(event.kind) && with_stack) note_descriptor(int(event.object), event.time_ns);
+  if (format::is_descriptor(event.kind) && with_stack) note_descriptor(int(event.object), event.time_ns);
   TakenStack stack;
   if (with_stack) stack = take_stack(block);
   if (!write_record(block, now, fields_of(event, stack.flags, now), stack.depth))
@@ -121,8 +115,7 @@ class InTrace {
   ThreadBlock& block_;
 };
 
-void end_wait(ThreadBlock& block, const OpenWait& wait, Asked asked) {
-  const uint64_t now = monotonic_ns();
+void end_wait(ThreadBlock& block, const OpenWait& wait, Asked asked, uint64_t now) {
   const uint64_t duration = now > wait.begin_ns ? now - wait.begin_ns : 0;
   if (duration < agent_state.wait_min_ns && asked == Asked::kNo) return;
   if (block.in_wait_trace) return count(format::Counter::kWaitsLost);
@@ -139,7 +132,7 @@ void end_wait(ThreadBlock& block, const OpenWait& wait, Asked asked) {
 }
 
 void leave(const OpenWait& wait) {
-  if (has_releases(wait.kind)) wait_trace.waiters.leave(wait.object);
+  if (format::is_released(wait.kind)) wait_trace.waiters.leave(wait.object);
 }
 
 void close(ThreadBlock& block) {
@@ -158,13 +151,23 @@ bool has_room(const ThreadBlock& block, const void* here) {
   return !on_own_stack(block, here) || reinterpret_cast<uint64_t>(here) - block.stack.low >= kRoom;
 }
 
-/// A scope that was left by a longjmp lay here or above. When its wait ended nobody knows.
+/// A wait that the thread is in no more although its scope never ended: unless it was cancelled, nobody knows
+/// when that was.
+void end_left_wait(ThreadBlock& block, const OpenWait& wait, uint64_t otherwise_ns) {
+  const uint64_t cancelled = block.cancelled_ns.load(std::memory_order_relaxed);
+  const uint64_t end = cancelled == 0 ? otherwise_ns : cancelled;
+  if (end == 0) return count(format::Counter::kWaitsLost);
+  if (end > wait.begin_ns) end_wait(block, wait, Asked::kYes, end);
+}
+
+/// A scope that was left lay here or above.
 void forget_left_scope(ThreadBlock& block, const void* here) {
   if (!block.open_scope || here < block.open_scope) return;
   if (!on_own_stack(block, here) || !on_own_stack(block, block.open_scope)) return;
-  leave(block.open_wait);
+  const OpenWait left = block.open_wait;
+  leave(left);
   close(block);
-  count(format::Counter::kWaitsLost);
+  end_left_wait(block, left, 0);
 }
 
 }  // namespace
@@ -189,17 +192,24 @@ Waiting::Waiting(ObjectKind kind, uint64_t object, Asked asked)
   wait_ = {kind, object, monotonic_ns()};
   block_->open_wait = wait_;
   block_->open_scope = this;
-  if (has_releases(kind)) wait_trace.waiters.enter(object, wait_.begin_ns);
+  if (format::is_released(kind)) wait_trace.waiters.enter(object, wait_.begin_ns);
 }
 
-Waiting::~Waiting() {
+void Waiting::end() {
   if (!block_) return;
   leave(wait_);
   if (block_->open_scope == this) {
     block_->open_wait = outer_;
     block_->open_scope = outer_scope_;
   }
-  if (!was_none_) end_wait(*block_, wait_, asked_);
+  ThreadBlock& block = *block_;
+  block_ = nullptr;
+  if (!was_none_) end_wait(block, wait_, asked_, monotonic_ns());
+}
+
+bool Waiting::is_open_in(const ThreadBlock& block) const {
+  return block_ == &block && wait_.kind == block.open_wait.kind && wait_.object == block.open_wait.object &&
+         wait_.begin_ns == block.open_wait.begin_ns;
 }
 
 void Releasing::look() {
@@ -222,13 +232,23 @@ void Releasing::note() const {
               true);
 }
 
+void end_waits_below(ThreadBlock& block, uint64_t stack_pointer) {
+  if (!block.stack.contains(stack_pointer)) return;
+  while (block.open_scope && object_of(block.open_scope) < stack_pointer &&
+         on_own_stack(block, block.open_scope)) {
+    auto& scope = *static_cast<Waiting*>(block.open_scope);
+    if (!scope.is_open_in(block)) return;  // left before, in another way
+    scope.end();
+  }
+}
+
 void end_waits(ThreadBlock& block) {
   if (!traces_waits()) return;
-  const OpenWait cancelled = block.open_wait;
+  const OpenWait left = block.open_wait;
   close(block);
-  if (cancelled.kind != ObjectKind::kNone) {
-    leave(cancelled);
-    end_wait(block, cancelled, Asked::kYes);
+  if (left.kind != ObjectKind::kNone) {
+    leave(left);
+    end_left_wait(block, left, monotonic_ns());
   }
   for (uint32_t i = 0; i < ShortWaits::kSums; ++i) write_sum(block, block.short_waits.take(i));
 }

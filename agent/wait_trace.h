@@ -39,23 +39,28 @@ inline constexpr OpenWait polls(bool any) {
 }
 
 /// Whether a thread waits for the object; also true for another object in its place.
-inline bool anybody_waits(const void* object) {
-  return traces_waits() && wait_trace.waiters.count(object_of(object)) > 0;
-}
+inline bool anybody_waits(uint64_t object) { return traces_waits() && wait_trace.waiters.count(object) > 0; }
+inline bool anybody_waits(const void* object) { return anybody_waits(object_of(object)); }
 
 /// Whether a call that came back soon has waited at all: it was asked before, or nobody knows.
 enum class Asked : bool { kNo, kYes };
 
-/// The calling thread waits. Where its scope is left by cancellation the wait ends with the thread; left by a
-/// longjmp it is counted as lost, once the thread waits again at that depth of its stack. Not recorded where
-/// the stack has little room: what bare would have fitted must fit.
+/// The calling thread waits. Where its scope is left by cancellation the wait ends when that was asked for,
+/// and by a longjmp then: see hook_leave.cc. Left in another way, by an exception out of a signal handler, it
+/// is counted as lost, once the thread waits again at that depth of its stack. Not recorded where the stack
+/// has little room: what bare would have fitted must fit.
 class Waiting {
  public:
   Waiting(format::ObjectKind kind, uint64_t object, Asked asked = Asked::kYes);
   Waiting(const OpenWait& wait, Asked asked) : Waiting(wait.kind, wait.object, asked) {}
-  ~Waiting();
+  ~Waiting() { end(); }
   Waiting(const Waiting&) = delete;
   Waiting& operator=(const Waiting&) = delete;
+
+  /// Before its scope ends, or instead.
+  void end();
+  /// Whether the thread waits so, as its block says.
+  bool is_open_in(const ThreadBlock& block) const;
 
   /// The call came back at once, and says so.
   void was_none() { was_none_ = true; }
@@ -65,8 +70,8 @@ class Waiting {
  private:
   ThreadBlock* block_;  // null: not recorded
   OpenWait wait_;
-  OpenWait outer_;                     // what this thread waited for when a handler of the program's came
-  const void* outer_scope_ = nullptr;  // likewise
+  OpenWait outer_;               // what this thread waited for when a handler of the program's came
+  void* outer_scope_ = nullptr;  // likewise
   const Asked asked_;
   bool was_none_ = false;
 };
@@ -75,14 +80,18 @@ class Waiting {
 /// be gone: only its address is used.
 class Releasing {
  public:
-  Releasing(format::ObjectKind kind, const void* object) : kind_(kind), object_(object_of(object)) {
+  Releasing(format::ObjectKind kind, uint64_t object) : kind_(kind), object_(object) {
     if (anybody_waits(object)) look();
   }
+  Releasing(format::ObjectKind kind, const void* object) : Releasing(kind, object_of(object)) {}
   ~Releasing() {
     if (time_ns_ != 0) note();
   }
   Releasing(const Releasing&) = delete;
   Releasing& operator=(const Releasing&) = delete;
+
+  /// The call has let nobody go on.
+  void was_none() { time_ns_ = 0; }
 
  private:
   void look();
@@ -94,6 +103,9 @@ class Releasing {
   uint64_t waited_ns_ = 0;
   int32_t waiters_ = 0;
 };
+
+/// Ends the waits of the calling thread whose scopes lie below `stack_pointer`, to which it jumps.
+void end_waits_below(ThreadBlock& block, uint64_t stack_pointer);
 
 /// Writes what the calling thread has counted and not written; a wait that it was in is over. At its end.
 void end_waits(ThreadBlock& block);

@@ -25,6 +25,18 @@ waits() {
   holds "sum of $what" "abs($(rows waits waits "sum(n(r, 'wait_ns') for r in rows)") - $(rows threads waits "sum(n(r, 'wait_ns') for r in rows)")) <= 10"
 }
 
+# What else a hook sees: by one source of run states.
+waits once Once once_waiter holder
+waits call_once Once call_once_waiter holder
+waits mtx Mutex mtx_waiter holder
+waits futex Futex futex_waiter holder
+waits msgrcv Queue queue_waiter holder
+waits msgsnd Queue queue_sender holder
+waits semop Semaphores change_set holder
+waits flock "File lock" flock_waiter
+waits fcntl "File lock" lock_file
+waits sigwait Signal signal_waiter
+waits sigsuspend Signal pause_waiter
 for run_states in auto sweeps; do
   waits mutex Mutex mutex_waiter holder
   waits condition Condition condition_waiter holder

@@ -111,6 +111,27 @@ Test(waits, sums_of_short_ones_give_way) {
   cr_expect_eq(counted[1].count, 1000u);
 }
 
+/// A signal comes at 20 ms; its handler runs until 25 and waits from 28 to 32. Blocked are 10..20 and 25..40.
+Test(waits, a_moment_counts_for_the_innermost_wait) {
+  RandomProfile made = two_threads();
+  std::vector<load::RunEvent>& events = made.profile.run_states.events;
+  const load::RunEvent blocks = events[2], runs = events[3];
+  events[3].time_ns = 20 * kMs;
+  events.push_back(blocks), events.back().time_ns = 25 * kMs;
+  events.push_back(runs);
+  made.profile.waits.waits = {{32 * kMs, 4 * kMs, 0x20, {1}, {0}, 1, ObjectKind::kSemaphore},
+                              {42 * kMs, 34 * kMs, 0x10, {1}, {0}, 1, ObjectKind::kMutex}};
+  for (const auto source : {load::RunStates::Source::kSwitches, load::RunStates::Source::kSweeps}) {
+    made.profile.run_states.source = source;
+    const bool exact = source == load::RunStates::Source::kSwitches;
+    const auto counted = analyze::counted_waits(made.profile, {}, concurrency_of(made.profile));
+    cr_assert_eq(counted.size(), 2u);
+    // Of sweeps nobody knows when; what is more than the thread's Wait of 25 ms is taken from both.
+    cr_expect_eq(counted[0].time_ns, exact ? 4 * kMs : uint64_t(4e6 * (25.0 / 34)));
+    cr_expect_eq(counted[1].time_ns, exact ? 21 * kMs : uint64_t(30e6 * (25.0 / 34)));
+  }
+}
+
 /// Wait by path, by thread and by what was filtered out is the Wait of all threads.
 Test(waits, add_up_to_the_wait_of_threads) {
   for (const uint64_t seed : {1, 5, 7, 11, 13}) {

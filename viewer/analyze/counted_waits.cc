@@ -4,6 +4,7 @@
 #include "viewer/analyze/counted_waits.h"
 
 #include <algorithm>
+#include <memory>
 #include <span>
 
 #include "viewer/analyze/concurrency.h"
@@ -22,14 +23,62 @@ std::span<const Wait> waits_of(const load::Profile& profile, ThreadId thread) {
   return {first, std::ranges::upper_bound(first, profile.waits.waits.end(), thread, {}, &Wait::thread)};
 }
 
-/// Adds what a thread was blocked in a stretch to those of its waits that lie there.
+constexpr uint32_t kNoRow = UINT32_MAX;
+
+/// A thread that a signal interrupts in a wait may wait in the handler: of each wait the row of the innermost
+/// one that it lies in. Sums lie in none; nobody knows when they were.
+std::vector<uint32_t> outer_waits(const std::vector<Wait>& waits) {
+  std::vector<uint32_t> outer(waits.size(), kNoRow), open;
+  for (uint32_t row = 0; row < waits.size(); ++row) {
+    if (waits[row].count != 1) continue;
+    while (!open.empty() && waits[open.back()].thread == waits[row].thread &&
+           waits[open.back()].begin_ns() >= waits[row].begin_ns()) {
+      outer[open.back()] = row;
+      open.pop_back();
+    }
+    open.push_back(row);
+  }
+  return outer;
+}
+
+/// Adds what a thread was blocked in a stretch to those of its waits that lie there, outer ones included.
 void add_blocked(const load::Profile& profile, ThreadId thread, TimeRange stretch,
-                 std::vector<uint64_t>& blocked) {
-  const std::span<const Wait> waits = waits_of(profile, thread);
-  auto wait = std::ranges::upper_bound(waits, stretch.begin, {}, &Wait::end_ns);
-  for (; wait != waits.end() && wait->begin_ns() < stretch.end; ++wait)
-    if (wait->count == 1)
-      blocked[size_t(&*wait - profile.waits.waits.data())] += stretch.within(range_of(*wait)).length();
+                 const std::vector<uint32_t>& outer, std::vector<uint64_t>& blocked) {
+  const std::vector<Wait>& waits = profile.waits.waits;
+  const std::span<const Wait> own = waits_of(profile, thread);
+  const auto index = [&](const Wait* wait) { return size_t(wait - waits.data()); };
+  const Wait* const end = own.data() + own.size();
+  const Wait* wait = std::to_address(std::ranges::upper_bound(own, stretch.begin, {}, &Wait::end_ns));
+  while (wait < end) {
+    if (wait->count != 1) {
+      ++wait;
+    } else if (wait->begin_ns() < stretch.end) {
+      blocked[index(wait)] += stretch.within(range_of(*wait)).length();
+      ++wait;
+    } else if (outer[index(wait)] != kNoRow) {
+      wait = &waits[outer[index(wait)]];
+    } else {
+      return;
+    }
+  }
+}
+
+/// A moment counts for the innermost wait alone.
+void take_inner_from_outer(const std::vector<uint32_t>& outer, std::vector<uint64_t>& blocked) {
+  std::vector<uint64_t> inner(blocked.size());
+  for (size_t row = 0; row < blocked.size(); ++row)
+    if (outer[row] != kNoRow) inner[outer[row]] += blocked[row];
+  for (size_t row = 0; row < blocked.size(); ++row) blocked[row] -= std::min(blocked[row], inner[row]);
+}
+
+void add_observed(const load::Profile& profile, TimeRange range, const std::vector<uint32_t>& outer,
+                  std::vector<uint64_t>& blocked) {
+  const TrackThreads threads(profile);
+  for_each_stretch(profile.run_states, [&](const load::RunEvent& event, TimeRange stretch) {
+    if (event.active() != 0) return;
+    for (const TrackThreads::Part& part : threads.of(event.track, stretch))
+      add_blocked(profile, part.thread, stretch.within(part.range).within(range), outer, blocked);
+  });
 }
 
 /// By row of Waits::waits. Switches tell when a thread was blocked; sweeps only how long, so the hook's time
@@ -45,13 +94,9 @@ std::vector<uint64_t> blocked_time(const load::Profile& profile, TimeRange range
     else if (!observed)
       blocked[i] = range_of(waits[i]).within(range).length();
   }
-  if (!exact) return blocked;
-  const TrackThreads threads(profile);
-  for_each_stretch(profile.run_states, [&](const load::RunEvent& event, TimeRange stretch) {
-    if (event.active() != 0) return;
-    for (const TrackThreads::Part& part : threads.of(event.track, stretch))
-      add_blocked(profile, part.thread, stretch.within(part.range).within(range), blocked);
-  });
+  const std::vector<uint32_t> outer = outer_waits(waits);
+  if (exact) add_observed(profile, range, outer, blocked);
+  take_inner_from_outer(outer, blocked);
   return blocked;
 }
 

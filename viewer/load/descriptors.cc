@@ -10,8 +10,6 @@
 namespace varve::load {
 namespace {
 
-using format::ObjectKind;
-
 struct Named {
   uint32_t process;
   int32_t fd;
@@ -40,7 +38,7 @@ std::vector<Named> all_names(const std::vector<AgentFile>& agents, std::vector<s
 void name_descriptors(Profile& profile, const std::vector<AgentFile>& agents) {
   const std::vector<Named> all = all_names(agents, profile.waits.names);
   for (Wait& wait : profile.waits.waits) {
-    if (wait.kind != ObjectKind::kPoll && wait.kind != ObjectKind::kDescriptor) continue;
+    if (!format::is_descriptor(wait.kind)) continue;
     const uint32_t process = profile.threads[wait.thread.index()].process.value;
     const auto fd = int32_t(wait.object);
     const auto after = std::ranges::upper_bound(all, std::tuple(process, fd, wait.end_ns), {}, &Named::key);
