@@ -11,6 +11,14 @@ namespace varve::agent {
 /// Writes what `fd` is, of the time `time_ns`, unless that is known.
 void note_descriptor(int fd, uint64_t time_ns);
 
+/// What goes by a descriptor to somebody who may be seen to wait for it.
+enum class Traffic : uint8_t {
+  kNone,   // a file, a socket to another machine, or nobody may ask
+  kPipe,   // a FIFO: who writes waits too, where it is full
+  kOther,  // a connection within the machine, an eventfd
+};
+Traffic traffic_of(int fd);
+
 /// In the child of a fork: its file has none yet.
 void forget_descriptor_names();
 

@@ -104,10 +104,10 @@ VARVE_HOOK ssize_t sendmsg(int fd, const msghdr* message, int flags) {
   return sent(fd, [=] { return real_sendmsg(fd, message, flags); });
 }
 VARVE_HOOK int accept(int fd, sockaddr* peer, socklen_t* size) {
-  return received(fd, [=] { return real_accept(fd, peer, size); });
+  return with_descriptor(fd, [=] { return real_accept(fd, peer, size); });
 }
 VARVE_HOOK int accept4(int fd, sockaddr* peer, socklen_t* size, int flags) {
-  return received(fd, [=] { return real_accept4(fd, peer, size, flags); });
+  return with_descriptor(fd, [=] { return real_accept4(fd, peer, size, flags); });
 }
 VARVE_HOOK int connect(int fd, const sockaddr* peer, socklen_t size) {
   return with_descriptor(fd, [=] { return real_connect(fd, peer, size); });

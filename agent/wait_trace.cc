@@ -23,16 +23,7 @@ using format::ObjectKind;
 /// A process may write so many waits and releases: four a millisecond, four thousand at once. One takes 1 to
 /// 4 us, most of it for its stack, so that is about 1 % of a processor. Waits beyond are counted like short
 /// ones.
-constexpr uint64_t kNsPerEvent = 250'000, kNsAtOnce = 4000 * kNsPerEvent;
-
-/// Of two threads that ask at once both may be let through.
-bool may_write(uint64_t now_ns) {
-  const uint64_t paid = wait_trace.paid_until_ns.load(std::memory_order_relaxed);
-  const uint64_t from = paid > now_ns ? paid : now_ns;
-  if (from > now_ns + kNsAtOnce) return false;
-  wait_trace.paid_until_ns.store(from + kNsPerEvent, std::memory_order_relaxed);
-  return true;
-}
+constinit Allowance events{250'000, 1'000'000'000};
 
 /// The registers that a callee saves, and where we are: all that unwinding from here can need.
 inline __attribute__((always_inline)) Registers registers_here() {
@@ -120,7 +111,7 @@ void end_wait(ThreadBlock& block, const OpenWait& wait, Asked asked, uint64_t no
   if (duration < agent_state.wait_min_ns && asked == Asked::kNo) return;
   if (block.in_wait_trace) return count(format::Counter::kWaitsLost);
   InTrace tracing(block);
-  if (duration >= agent_state.wait_min_ns && may_write(now)) {
+  if (duration >= agent_state.wait_min_ns && events.take(now)) {
     SignalBlock guard;
     return write_event(block, {format::RecordKind::kWaitEvent, wait.kind, wait.object, now, duration, 1},
                        true);
@@ -129,6 +120,15 @@ void end_wait(ThreadBlock& block, const OpenWait& wait, Asked asked, uint64_t no
   if (full.kind == ObjectKind::kNone) return;
   SignalBlock guard;
   write_sum(block, full);
+}
+
+/// By a thread that has a block.
+void write_release(const Event& event) {
+  ThreadBlock& block = *current_block;
+  if (block.in_wait_trace) return count(format::Counter::kWaitsLost);
+  InTrace tracing(block);
+  SignalBlock guard;
+  write_event(block, event, true);
 }
 
 void leave(const OpenWait& wait) {
@@ -195,8 +195,8 @@ Waiting::Waiting(ObjectKind kind, uint64_t object, Asked asked)
   if (format::is_released(kind)) wait_trace.waiters.enter(object, wait_.begin_ns);
 }
 
-void Waiting::end() {
-  if (!block_) return;
+uint64_t Waiting::end() {
+  if (!block_) return 0;
   leave(wait_);
   if (block_->open_scope == this) {
     block_->open_wait = outer_;
@@ -204,7 +204,9 @@ void Waiting::end() {
   }
   ThreadBlock& block = *block_;
   block_ = nullptr;
-  if (!was_none_) end_wait(block, wait_, asked_, monotonic_ns());
+  const uint64_t now = monotonic_ns();
+  if (!was_none_) end_wait(block, wait_, asked_, now);
+  return now > wait_.begin_ns ? now - wait_.begin_ns : 0;
 }
 
 bool Waiting::is_open_in(const ThreadBlock& block) const {
@@ -217,19 +219,18 @@ void Releasing::look() {
   if (!current_block || !current_block->live || !has_room(*current_block, this) ||
       now < since + agent_state.wait_min_ns / 2)
     return;
-  if (!may_write(now)) return;
+  if (!events.take(now)) return;
   waiters_ = wait_trace.waiters.count(object_);
   waited_ns_ = now - since;
   time_ns_ = now;
 }
 
 void Releasing::note() const {
-  ThreadBlock& block = *current_block;
-  if (block.in_wait_trace) return count(format::Counter::kWaitsLost);
-  InTrace tracing(block);
-  SignalBlock guard;
-  write_event(block, {format::RecordKind::kRelease, kind_, object_, time_ns_, waited_ns_, uint64_t(waiters_)},
-              true);
+  write_release({format::RecordKind::kRelease, kind_, object_, time_ns_, waited_ns_, uint64_t(waiters_)});
+}
+
+void note_release(ObjectKind kind, uint64_t object, uint64_t time_ns) {
+  write_release({format::RecordKind::kRelease, kind, object, time_ns, 0, 1});
 }
 
 void end_waits_below(ThreadBlock& block, uint64_t stack_pointer) {

@@ -15,9 +15,27 @@
 
 namespace varve::agent {
 
+/// So many records in a time, and some at once.
+class Allowance {
+ public:
+  constexpr Allowance(uint64_t ns_each, uint64_t ns_at_once) : ns_each_(ns_each), ns_at_once_(ns_at_once) {}
+
+  /// Of two threads that ask at once both may be let through.
+  bool take(uint64_t now_ns) {
+    const uint64_t paid = paid_until_ns_.load(std::memory_order_relaxed);
+    const uint64_t from = paid > now_ns ? paid : now_ns;
+    if (from > now_ns + ns_at_once_) return false;
+    paid_until_ns_.store(from + ns_each_, std::memory_order_relaxed);
+    return true;
+  }
+
+ private:
+  const uint64_t ns_each_, ns_at_once_;
+  std::atomic<uint64_t> paid_until_ns_{0};
+};
+
 struct WaitTrace {
   std::atomic<bool> on{false};
-  std::atomic<uint64_t> paid_until_ns{0};  // the time up to which records were written; see may_write()
   Waiters waiters;
 };
 extern WaitTrace wait_trace __attribute__((visibility("hidden")));
@@ -57,8 +75,10 @@ class Waiting {
   Waiting(const Waiting&) = delete;
   Waiting& operator=(const Waiting&) = delete;
 
-  /// Before its scope ends, or instead.
-  void end();
+  /// 0: it is not recorded.
+  uint64_t begin_ns() const { return block_ ? wait_.begin_ns : 0; }
+  /// Before its scope ends, or instead. Returns how long it took, 0 where it is not recorded.
+  uint64_t end();
   /// Whether the thread waits so, as its block says.
   bool is_open_in(const ThreadBlock& block) const;
 
@@ -103,6 +123,10 @@ class Releasing {
   uint64_t waited_ns_ = 0;
   int32_t waiters_ = 0;
 };
+
+/// The calling thread, one that is recorded, may have let somebody go on: who, nobody can ask. After a
+/// Waiting of its own, so that there is room on its stack.
+void note_release(format::ObjectKind kind, uint64_t object, uint64_t time_ns);
 
 /// Ends the waits of the calling thread whose scopes lie below `stack_pointer`, to which it jumps.
 void end_waits_below(ThreadBlock& block, uint64_t stack_pointer);

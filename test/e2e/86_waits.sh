@@ -5,8 +5,9 @@
 # alone
 . "$(dirname "$0")/agent.inc"
 
-# object TYPE COLUMN [FUNCTION]: of the objects of a type, those first waited for in a function
-object() { rows waits waits "sum(n(r, '$2') for r in rows if r['type'] == '$1' and '($3)' in r['created_at'])"; }
+# object TYPE COLUMN [FUNCTION]: of the objects of a type, those that the waiter first waited for in a function. The other
+# thread's call may take long for want of a processor, and of a write nobody knows whether that was it.
+object() { rows waits waits "sum(n(r, '$2') for r in rows if r['type'] == '$1' and '($3)' in r['created_at'])" --thread waiter; }
 
 # waits WHAT TYPE FUNCTION [HOLDER]
 waits() {
@@ -19,7 +20,7 @@ waits() {
   holds "wait of $what is $got, by its own clock $ns, $(truth ready_ns) ready" \
     "0.97 * $ns - $(truth ready_ns) - 1e6 <= $got <= 1.03 * $ns"
   [ -z "$holder" ] || expect_eq "who ended waits of $what" \
-    "$(rows waits waits "[r['top_holder'].split(':')[0] for r in rows if r['type'] == '$type' and '($function)' in r['created_at']]")" \
+    "$(rows waits waits "[r['top_holder'].split(':')[0] for r in rows if r['type'] == '$type' and '($function)' in r['created_at']]" --thread waiter)" \
     "['$holder']"
   # By thread: what the objects have, and [other waits].
   holds "sum of $what" "abs($(rows waits waits "sum(n(r, 'wait_ns') for r in rows)") - $(rows threads waits "sum(n(r, 'wait_ns') for r in rows)")) <= 10"
@@ -35,6 +36,10 @@ waits msgsnd Queue queue_sender holder
 waits semop Semaphores change_set holder
 waits flock "File lock" flock_waiter
 waits fcntl "File lock" lock_file
+waits pipe Stream pipe_reader holder
+waits full_pipe Stream full_pipe_writer holder
+waits poll Poll poller holder
+waits socket Stream socket_reader holder
 waits sigwait Signal signal_waiter
 waits sigsuspend Signal pause_waiter
 for run_states in auto sweeps; do
@@ -79,6 +84,42 @@ END
 profile polls ./poller
 expect_eq "polls" "$(rows waits polls "[(r['object'], r['wait_count']) for r in rows if r['type'] in ('Poll', 'Sleep')]")" \
   "[('Sleep', '2'), ('Poll', '1')]"
+
+# Two processes: who reads from a pipe waits for who writes to it, and so the critical path goes from the one to the other.
+build pipeline <<'END'
+#define _GNU_SOURCE
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+static void work(long ms) {
+  struct timespec begin, now;
+  clock_gettime(CLOCK_MONOTONIC, &begin);
+  do clock_gettime(CLOCK_MONOTONIC, &now);
+  while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < ms);
+}
+int main(void) {
+  int ends[2];
+  char byte = 0;
+  if (pipe(ends)) return 1;
+  if (fork() == 0) {
+    prctl(PR_SET_NAME, "writer");
+    for (int i = 0; i < 20; ++i)
+      if (work(8), write(ends[1], &byte, 1) != 1) return 1;
+    return 0;
+  }
+  for (int i = 0; i < 20; ++i)
+    if (read(ends[0], &byte, 1) != 1 || (work(1), 0)) return 1;
+  return wait(0) < 0;
+}
+END
+profile piped ./pipeline
+# A reader that has no processor for a while finds bytes there.
+expect_eq "that reads of the pipe waited, and for whom" \
+  "$(rows waits piped "[(n(r, 'wait_count') > 10, r['top_holder'].split(':')[0]) for r in rows if r['object'].startswith('Pipe')]" --thread pipeline)" \
+  "[(True, 'writer')]"
+holds "the path is the writer's" "$(rows critical-path piped \
+  "sum(n(r, 'end_ns') - n(r, 'begin_ns') for r in rows if r['class'] == 'Impact') / sum(n(r, 'end_ns') - n(r, 'begin_ns') for r in rows)") > 0.7"
 
 # --waits off: no wait has a row, and the profile says why.
 record -q --waits off -o off "$programs/wait_truth" sleep

@@ -5,7 +5,10 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <netinet/in.h>
+#include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdint.h>
@@ -15,6 +18,7 @@
 #include <sys/file.h>
 #include <sys/msg.h>
 #include <sys/sem.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <threads.h>
 #include <time.h>
@@ -42,14 +46,31 @@ static sem_t semaphore;
 static int turn;
 static uint64_t waits, waited_ns;
 
+static int waiting;  // set while the waiter is about to wait, waits or has waited
+static int waiter_tid;
+
 // What the waiter does; the macro keeps each wait on a line of its own.
-#define TIMED(call)                 \
-  do {                              \
-    const uint64_t begin = now();   \
-    call;                           \
-    waited_ns += now() - begin;     \
-    ++waits;                        \
+#define TIMED(call)                                   \
+  do {                                                \
+    __atomic_store_n(&waiting, 1, __ATOMIC_SEQ_CST);  \
+    const uint64_t begin = now();                     \
+    call;                                             \
+    waited_ns += now() - begin;                       \
+    ++waits;                                          \
+    __atomic_store_n(&waiting, 0, __ATOMIC_SEQ_CST);  \
   } while (0)
+
+// A waiter that has no processor until all is over has not waited: the kernel says when it does.
+static void see_it_wait(void) {
+  char name[64], state = 0;
+  snprintf(name, sizeof name, "/proc/self/task/%d/stat", __atomic_load_n(&waiter_tid, __ATOMIC_SEQ_CST));
+  while (state != 'S') {
+    while (!__atomic_load_n(&waiting, __ATOMIC_SEQ_CST)) sched_yield();
+    FILE* file = fopen(name, "r");
+    if (!file || fscanf(file, "%*d (%*[^)]) %c", &state) != 1) state = 'S';
+    if (file) fclose(file);
+  }
+}
 
 static void meet(void) { pthread_barrier_wait(&start); }
 
@@ -94,7 +115,7 @@ static void nothing(void) {}
 // Each round begins with a new control. The holder is in its routine by the time that both have met.
 static pthread_once_t once;
 static once_flag c11_once;
-static void initialize(void) { meet(), spin(8); }
+static void initialize(void) { meet(), see_it_wait(), spin(8); }
 static void once_waiter(void) { TIMED(pthread_once(&once, initialize)); }
 static void call_once_waiter(void) { TIMED(call_once(&c11_once, initialize)); }
 static void once_holder(void) {}
@@ -146,6 +167,34 @@ static void fcntl_waiter(void) {
 }
 static void fcntl_holder(void) { spin(8), lock_file(1, F_OFD_SETLK, F_UNLCK); }
 
+// By a pipe: from holder to waiter, and one that is full.
+static int pipe_ends[2], full_pipe[2];
+static char bytes[65536];
+static void pipe_reader(void) { TIMED((void)!read(pipe_ends[0], bytes, 1)); }
+static void pipe_writer(void) { spin(8), (void)!write(pipe_ends[1], bytes, 1); }
+static void full_pipe_writer(void) { TIMED((void)!write(full_pipe[1], bytes, 4096)); }
+static void full_pipe_reader(void) { spin(8), (void)!read(full_pipe[0], bytes, 8192); }
+static void poller(void) {
+  struct pollfd fds[2] = {{full_pipe[0], POLLIN, 0}, {pipe_ends[0], POLLIN, 0}};
+  TIMED(poll(fds, 2, -1));
+  (void)!read(pipe_ends[0], bytes, 1);
+}
+
+// By a connection to ourselves.
+static int near_end, far_end;
+static void connect_ends(void) {
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  socklen_t size = sizeof address;
+  const int listener = socket(AF_INET, SOCK_STREAM, 0);
+  near_end = socket(AF_INET, SOCK_STREAM, 0);
+  if (bind(listener, (struct sockaddr*)&address, size) || listen(listener, 1)) return;
+  getsockname(listener, (struct sockaddr*)&address, &size);
+  if (connect(near_end, (struct sockaddr*)&address, size) == 0) far_end = accept(listener, 0, 0);
+  close(listener);
+}
+static void socket_reader(void) { TIMED(recv(near_end, bytes, 1, 0)); }
+static void socket_writer(void) { spin(8), send(far_end, bytes, 1, 0); }
+
 static pthread_t waiter;
 static sigset_t awaited;
 static void handled(int unused) { (void)unused; }
@@ -176,6 +225,10 @@ static const struct Kind kinds[] = {{"mutex", mutex_waiter, mutex_holder},
                                     {"semop", set_waiter, set_holder},
                                     {"flock", flock_waiter, flock_holder},
                                     {"fcntl", fcntl_waiter, fcntl_holder},
+                                    {"pipe", pipe_reader, pipe_writer},
+                                    {"full_pipe", full_pipe_writer, full_pipe_reader},
+                                    {"poll", poller, pipe_writer},
+                                    {"socket", socket_reader, socket_writer},
                                     {"sigwait", signal_waiter, signaller},
                                     {"sigsuspend", pause_waiter, signaller}};
 static const struct Kind* kind;
@@ -189,11 +242,16 @@ static void read_ready(void) {
 }
 
 static void* wait_for_it(void* unused) {
+  __atomic_store_n(&waiter_tid, gettid(), __ATOMIC_SEQ_CST);
   for (int i = 0; i < kRounds; ++i) meet(), kind->waiter(), meet();
   read_ready();
   return unused;
 }
 
+static void fill_pipe(void) {
+  struct pollfd full = {full_pipe[1], POLLOUT, 0};
+  while (poll(&full, 1, 0) == 1) (void)!write(full_pipe[1], bytes, 4096);
+}
 static void fill_queue(void) {
   while (msgsnd(full_queue, &message, sizeof message.text, IPC_NOWAIT) == 0) {
   }
@@ -209,6 +267,8 @@ static void prepare(void) {
   char name[] = "wait_truth.XXXXXX";
   files[0] = mkstemp(name), files[1] = open(name, O_RDWR);
   unlink(name);
+  if (pipe(pipe_ends) || pipe(full_pipe)) exit(3);
+  connect_ends();
   sigemptyset(&awaited), sigaddset(&awaited, SIGUSR1);
   pthread_sigmask(SIG_BLOCK, &awaited, 0);
   signal(SIGUSR1, handled);
@@ -228,9 +288,11 @@ static void* let_go(void* unused) {
     if (kind->holder == flock_holder) flock(files[1], LOCK_EX);
     if (kind->holder == fcntl_holder) lock_file(1, F_OFD_SETLK, F_WRLCK);
     if (kind->holder == queue_receiver) fill_queue();
+    if (kind->holder == full_pipe_reader) fill_pipe();
     if (kind->waiter == once_waiter) once = PTHREAD_ONCE_INIT, pthread_once(&once, initialize);
     else if (kind->waiter == call_once_waiter) c11_once = (once_flag)ONCE_FLAG_INIT, call_once(&c11_once, initialize);
     else meet();
+    if (kind->holder != nothing && kind->holder != once_holder) see_it_wait();
     kind->holder();
     meet();
   }

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "test/unit/random_profile.h"
+#include "viewer/analyze/releasers.h"
 #include "viewer/analyze/select_waits.h"
 #include "viewer/analyze/thread_states.h"
 #include "viewer/analyze/wait_objects.h"
@@ -86,6 +87,26 @@ Test(waits, a_holder_is_charged_until_its_release) {
   cr_expect_eq(objects[0].holders[0].releases, 2u);
   cr_expect_eq(objects[0].holders[0].caused_ns, 29 * kMs, "the wake-up is nobody's");
   cr_expect_eq(objects[0].holders[0].most_waiters, 3u);
+}
+
+/// The other end has another number, and may be another process's.
+Test(waits, who_sends_ends_the_wait_at_the_other_end) {
+  RandomProfile made = two_threads();
+  made.profile.processes.push_back({});
+  made.profile.threads[0].process = {1};
+  constexpr uint32_t kFlow = 3, kOtherFlow = 4, kUnknown = 0;
+  made.profile.waits.waits = {{40 * kMs, 30 * kMs, 5, {1}, {0}, 1, ObjectKind::kDescriptor, 0, kFlow}};
+  const auto release = [](uint64_t ms, uint64_t object, uint32_t flow) {
+    return load::Release{ms * kMs, 0, object, {0}, {0}, 1, ObjectKind::kDescriptor, flow};
+  };
+  std::vector<load::Release>& releases = made.profile.waits.releases;
+  releases = {release(38, 5, kUnknown), release(39, 5 | format::kToSend, kFlow), release(39, 5, kOtherFlow)};
+  cr_expect_not(analyze::Releasers(made.profile).of(made.profile.waits.waits[0]));
+  releases.insert(releases.begin(), release(37, 9, kFlow));
+  const auto releaser = analyze::Releasers(made.profile).of(made.profile.waits.waits[0]);
+  cr_assert(releaser);
+  cr_expect(releaser->thread == ThreadId{0});
+  cr_expect_eq(releaser->time_ns, 37 * kMs);
 }
 
 Test(waits, the_end_of_a_thread_releases_who_joins_it) {

@@ -28,11 +28,8 @@ bool is_end(ObjectKind kind) { return kind == ObjectKind::kThread || kind == Obj
 Releasers::Releasers(const load::Profile& profile) : profile_(profile) {
   rows_.reserve(profile.waits.releases.size() + profile.threads.size());
   for (const load::Release& release : profile.waits.releases)
-    rows_.push_back({{profile.threads[release.thread.index()].process.value, release.kind, release.object},
-                     release.time_ns,
-                     release.thread,
-                     release.path,
-                     release.waiters});
+    if (release.kind != ObjectKind::kDescriptor || release.flow != 0)
+      rows_.push_back({key_of(release), release.time_ns, release.thread, release.path, release.waiters});
   add_thread_ends(profile);
   add_process_ends(profile);
   std::ranges::sort(rows_, {}, [](const Row& row) { return std::tuple(row.key, row.time_ns, row.thread); });
@@ -63,7 +60,19 @@ void Releasers::add_process_ends(const load::Profile& profile) {
   }
 }
 
+/// One way of a pipe or connection is the same in all processes.
+Releasers::Key Releasers::key_of_flow(uint32_t flow, uint64_t object) {
+  constexpr uint32_t kAnyProcess = UINT32_MAX;
+  return {kAnyProcess, ObjectKind::kDescriptor, flow | (object & format::kToSend)};
+}
+
+Releasers::Key Releasers::key_of(const load::Release& release) const {
+  if (release.flow != 0) return key_of_flow(release.flow, release.object);
+  return {profile_.threads[release.thread.index()].process.value, release.kind, release.object};
+}
+
 Releasers::Key Releasers::key_of(const load::Wait& wait) const {
+  if (wait.flow != 0) return key_of_flow(wait.flow, wait.object);
   const ProcessId process = profile_.threads[wait.thread.index()].process;
   if (wait.kind != ObjectKind::kChild) return {process.value, wait.kind, wait.object};
   // waitpid() takes a pid; 0 and what is negative stand for a group or for any.

@@ -25,6 +25,7 @@ struct Wait {
   uint32_t count = 1;
   format::ObjectKind kind = format::ObjectKind::kNone;
   uint32_t name = 0;  // of a descriptor: in Waits::names
+  uint32_t flow = 0;  // likewise: what it waited for comes by it, in whatever process; 0: not known
 
   uint64_t begin_ns() const { return end_ns - std::min(duration_ns, end_ns); }
 };
@@ -37,6 +38,7 @@ struct Release {
   PathId path;
   uint32_t waiters = 0;  // as far as its agent knew; at least one
   format::ObjectKind kind = format::ObjectKind::kNone;
+  uint32_t flow = 0;  // of a descriptor: who waits for it goes on
 };
 
 struct Waits {
