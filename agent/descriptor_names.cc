@@ -4,6 +4,7 @@
 #include "agent/descriptor_names.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -31,6 +32,14 @@ constexpr uint32_t kKnown = 256;
 constinit Known known[kKnown];
 
 constexpr uint32_t kMostName = 256;
+constexpr uint32_t kMostFlow = 2 * INET6_ADDRSTRLEN + 24;
+
+/// A name, and what comes in and goes out there: two descriptors have the same flow where who reads from the
+/// one reads what another writes to the other. Empty: nobody knows.
+struct Description {
+  char name[kMostName] = {};
+  char in[kMostFlow] = {}, out[kMostFlow] = {};
+};
 
 unsigned port_of(const sockaddr_storage& address) {
   // Of IPv4 and IPv6 in the same place.
@@ -60,33 +69,75 @@ bool ask(int call, int fd, sockaddr_storage& address) {
   return !failed(raw_syscall(call, fd, as_arg(&address), as_arg(&size)));
 }
 
+struct Ends {
+  sockaddr_storage own{}, peer{};
+};
+/// False: not a socket with two ends.
+bool find_ends(int fd, Ends& ends) {
+  return ask(__NR_getsockname, fd, ends.own) && ask(__NR_getpeername, fd, ends.peer);
+}
+
+bool same_machine(const Ends& ends) {
+  if (ends.own.ss_family != ends.peer.ss_family) return false;
+  const auto address = [](const sockaddr_storage& end) {
+    return end.ss_family == AF_INET
+               ? reinterpret_cast<const uint8_t*>(&reinterpret_cast<const sockaddr_in&>(end).sin_addr)
+               : reinterpret_cast<const uint8_t*>(&reinterpret_cast<const sockaddr_in6&>(end).sin6_addr);
+  };
+  const size_t size = ends.own.ss_family == AF_INET    ? sizeof(in_addr)
+                      : ends.own.ss_family == AF_INET6 ? sizeof(in6_addr)
+                                                       : 0;
+  return size != 0 && std::memcmp(address(ends.own), address(ends.peer), size) == 0;
+}
+
+void write_flow(char* flow, const sockaddr_storage& from, const sockaddr_storage& to) {
+  TextBuilder text(flow, kMostFlow);
+  add_address(text, from);
+  text.add(" > ");
+  add_address(text, to);
+}
+
 /// "socket 127.0.0.1:6379", the peer, or "socket at 0.0.0.0:80", its own address: of the two the one with the
 /// smaller port, which is the server's, so that all connections of a server are one. False: no socket.
-bool name_socket(int fd, TextBuilder& text) {
-  sockaddr_storage own{}, peer{};
-  if (!ask(__NR_getsockname, fd, own)) return false;
-  const bool to_peer = ask(__NR_getpeername, fd, peer) && port_of(peer) <= port_of(own);
+bool describe_socket(int fd, Description& description) {
+  Ends ends;
+  const bool has_both = find_ends(fd, ends);
+  if (!has_both && !ask(__NR_getsockname, fd, ends.own)) return false;
+  TextBuilder text(description.name, sizeof description.name);
+  const bool to_peer = has_both && port_of(ends.peer) <= port_of(ends.own);
   text.add(to_peer ? "socket " : "socket at ");
-  add_address(text, to_peer ? peer : own);
+  add_address(text, to_peer ? ends.peer : ends.own);
+  if (!has_both || !same_machine(ends)) return true;
+  write_flow(description.in, ends.peer, ends.own);
+  write_flow(description.out, ends.own, ends.peer);
   return true;
 }
 
-/// As /proc has it: a path, "pipe:[81]", "anon_inode:[eventpoll]".
-void name_file(int fd, TextBuilder& text) {
+/// As /proc has it: a path, "pipe:[81]", "anon_inode:[eventfd]". What has no file type, an eventfd, leads
+/// from the process to itself.
+void describe_file(int fd, Description& description) {
   char link[40];
   TextBuilder(link, sizeof link).add("/proc/self/fd/").add(uint64_t(unsigned(fd)));
-  char path[kMostName];
-  const long size = raw_syscall(__NR_readlink, as_arg(link), as_arg(path), sizeof path - 1);
-  path[size > 0 ? size : 0] = 0;
-  text.add(path);
+  const long size =
+      raw_syscall(__NR_readlink, as_arg(link), as_arg(description.name), sizeof description.name - 1);
+  description.name[size > 0 ? size : 0] = 0;
+  struct stat status {};
+  if (failed(raw_syscall(__NR_fstat, fd, as_arg(&status)))) return;
+  TextBuilder text(description.in, sizeof description.in);
+  if (S_ISFIFO(status.st_mode))
+    text.add("pipe ").add(uint64_t(status.st_dev)).add(" ").add(uint64_t(status.st_ino));
+  else if ((status.st_mode & S_IFMT) == 0)
+    text.add("process ").add(uint64_t(raw_syscall(__NR_getpid))).add(" ").add(uint64_t(unsigned(fd)));
+  std::memcpy(description.out, description.in, sizeof description.in);
 }
 
-/// A filter of system calls may end the program for one that it did not foresee.
-bool may_ask() { return raw_syscall(__NR_prctl, PR_GET_SECCOMP) == 0; }
+uint32_t bytes_of(const char* text) { return uint32_t(std::strlen(text)) + 1; }
 
-void write_name(int fd, const char* name, uint64_t time_ns) {
-  const auto bytes = uint32_t(std::strlen(name)) + 1;
-  const uint32_t size = format::round_up(uint32_t(sizeof(format::DescriptorRecord)) + bytes, 8);
+void write_description(int fd, const Description& description, uint64_t time_ns) {
+  const char* const texts[] = {description.name, description.in, description.out};
+  uint32_t bytes = sizeof(format::DescriptorRecord);
+  for (const char* text : texts) bytes += bytes_of(text);
+  const uint32_t size = format::round_up(bytes, 8);
   uint8_t* out = names.begin_record(size, time_ns);
   if (!out) return;
   format::DescriptorRecord record{};
@@ -94,35 +145,45 @@ void write_name(int fd, const char* name, uint64_t time_ns) {
   record.fd = fd;
   record.time_ns = time_ns;
   std::memcpy(out, &record, sizeof record);
-  std::memcpy(out + sizeof record, name, bytes);
+  out += sizeof record;
+  for (const char* text : texts) {
+    std::memcpy(out, text, bytes_of(text));
+    out += bytes_of(text);
+  }
   names.commit(size, time_ns);
 }
 
-}  // namespace
+/// A filter of system calls may end the program for one that it did not foresee.
+bool may_ask() { return raw_syscall(__NR_prctl, PR_GET_SECCOMP) == 0; }
 
-uint64_t inode_of_pipe(int fd) {
-  struct stat info;
-  if (!may_ask() || failed(raw_syscall(__NR_fstat, fd, as_arg(&info)))) return 0;
-  return S_ISFIFO(info.st_mode) ? info.st_ino : 0;
-}
+}  // namespace
 
 void note_descriptor(int fd, uint64_t time_ns) {
   if (fd < 0 || !may_ask()) return;
-  char name[kMostName] = {};
-  TextBuilder text(name, sizeof name);
-  if (!name_socket(fd, text)) name_file(fd, text);
-  if (!name[0]) return;
-  const uint32_t hash = format::fnv1a(reinterpret_cast<const uint8_t*>(name), std::strlen(name));
+  Description description;
+  if (!describe_socket(fd, description)) describe_file(fd, description);
+  if (!description.name[0]) return;
+  const uint32_t hash = format::fnv1a(reinterpret_cast<const uint8_t*>(&description), sizeof description);
   EventGuard guard(names);
   Known& last = known[unsigned(fd) % kKnown];
   if (last.fd == fd && last.hash == hash) return;
   last = {fd, hash};
-  write_name(fd, name, time_ns);
+  write_description(fd, description, time_ns);
+}
+
+Traffic traffic_of(int fd) {
+  struct stat status {};
+  if (fd < 0 || !may_ask() || failed(raw_syscall(__NR_fstat, fd, as_arg(&status)))) return Traffic::kNone;
+  if (S_ISFIFO(status.st_mode)) return Traffic::kPipe;
+  if ((status.st_mode & S_IFMT) == 0) return Traffic::kOther;
+  Ends ends;
+  return S_ISSOCK(status.st_mode) && find_ends(fd, ends) && same_machine(ends) ? Traffic::kOther
+                                                                               : Traffic::kNone;
 }
 
 void note_output_pipes(uint64_t time_ns) {
   for (const int fd : {STDOUT_FILENO, STDERR_FILENO})
-    if (inode_of_pipe(fd) != 0) note_descriptor(fd, time_ns);
+    if (traffic_of(fd) == Traffic::kPipe) note_descriptor(fd, time_ns);
 }
 
 void forget_descriptor_names() {

@@ -11,8 +11,13 @@ namespace varve::agent {
 /// Writes what `fd` is, of the time `time_ns`, unless that is known.
 void note_descriptor(int fd, uint64_t time_ns);
 
-/// 0: `fd` is no pipe, or nobody may ask.
-uint64_t inode_of_pipe(int fd);
+/// What goes by a descriptor to somebody who may be seen to wait for it.
+enum class Traffic : uint8_t {
+  kNone,   // a file, a socket to another machine, or nobody may ask
+  kPipe,   // a FIFO: who writes waits too, where it is full
+  kOther,  // a connection within the machine, an eventfd
+};
+Traffic traffic_of(int fd);
 
 /// At the start of a program: which pipes its standard output and error are. What it writes with the C
 /// library's streams no hook sees, so this says who may have written to a pipe.

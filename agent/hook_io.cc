@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Input and output: calls that may wait for a descriptor. Whether one will wait cannot be asked, so all are
-// timed, and only those as long as a wait with a stack count: a read that came back at once was none. Not
-// here: the C library's own calls (fread, getline), which come past no hook; the observer sees those.
+// Input and output: plain calls that may wait for a descriptor; see descriptor_wait.h. Not here: the C
+// library's own calls (fread, getline), which come past no hook; the observer sees those.
 // Context: any thread of the target, its signal handlers included.
 #include <poll.h>
 #include <sys/epoll.h>
@@ -12,9 +11,9 @@
 
 #include <initializer_list>
 
+#include "agent/descriptor_wait.h"
 #include "agent/hooks.h"
 #include "agent/real.h"
-#include "agent/wait_trace.h"
 
 namespace varve::agent {
 namespace {
@@ -29,6 +28,7 @@ Real<ssize_t(int, const iovec*, int)> real_writev{"writev"};
 Real<ssize_t(int, void*, size_t, int)> real_recv{"recv"};
 Real<ssize_t(int, void*, size_t, size_t, int)> real_recv_chk{"__recv_chk"};
 Real<ssize_t(int, void*, size_t, int, sockaddr*, socklen_t*)> real_recvfrom{"recvfrom"};
+Real<ssize_t(int, void*, size_t, size_t, int, sockaddr*, socklen_t*)> real_recvfrom_chk{"__recvfrom_chk"};
 Real<ssize_t(int, msghdr*, int)> real_recvmsg{"recvmsg"};
 Real<ssize_t(int, const void*, size_t, int)> real_send{"send"};
 Real<ssize_t(int, const void*, size_t, int, const sockaddr*, socklen_t)> real_sendto{"sendto"};
@@ -43,20 +43,6 @@ Real<int(pollfd*, nfds_t, int, size_t)> real_poll_chk{"__poll_chk"};
 Real<int(int, fd_set*, fd_set*, fd_set*, timeval*)> real_select{"select"};
 Real<int(int, epoll_event*, int, int)> real_epoll_wait{"epoll_wait"};
 
-template <typename Call>
-auto with_descriptor(int fd, Call call) {
-  Waiting waiting(ObjectKind::kDescriptor, uint64_t(unsigned(fd)), Asked::kNo);
-  return call();
-}
-
-template <typename Call>
-ssize_t written(int fd, Call call) {
-  Waiting waiting(ObjectKind::kDescriptor, uint64_t(unsigned(fd)) | format::kWriting, Asked::kNo);
-  const ssize_t result = call();
-  if (result > 0) waiting.has_written(fd);
-  return result;
-}
-
 /// The first of the sets that has a descriptor, once the kernel has found them readable.
 uint64_t first_ready(int count, std::initializer_list<const fd_set*> sets) {
   const int most = count < FD_SETSIZE ? count : FD_SETSIZE;
@@ -66,60 +52,56 @@ uint64_t first_ready(int count, std::initializer_list<const fd_set*> sets) {
   return format::kNoDescriptor;
 }
 
-template <typename Call>
-int polled(const pollfd* fds, nfds_t count, Call call) {
-  Waiting waiting(polls(count != 0), Asked::kNo);
-  const int result = call();
-  if (result >= 0 && count != 0) waiting.was_for(uint64_t(unsigned(fds->fd)));
-  return result;
-}
-
 }  // namespace
 
 void resolve_io_hooks() {
   real_read.get(), real_read_chk.get(), real_write.get(), real_readv.get(), real_writev.get();
-  real_recv.get(), real_recv_chk.get(), real_recvfrom.get(), real_recvmsg.get();
+  real_recv.get(), real_recv_chk.get(), real_recvfrom.get(), real_recvfrom_chk.get(), real_recvmsg.get();
   real_send.get(), real_sendto.get(), real_sendmsg.get();
   real_accept.get(), real_accept4.get(), real_connect.get(), real_fsync.get(), real_fdatasync.get();
   real_poll.get(), real_poll_chk.get(), real_select.get(), real_epoll_wait.get();
 }
 
 VARVE_HOOK ssize_t read(int fd, void* to, size_t size) {
-  return with_descriptor(fd, [=] { return real_read(fd, to, size); });
+  return received(fd, [=] { return real_read(fd, to, size); });
 }
 VARVE_HOOK ssize_t __read_chk(int fd, void* to, size_t size, size_t room) {
-  return with_descriptor(fd, [=] { return real_read_chk(fd, to, size, room); });
+  return received(fd, [=] { return real_read_chk(fd, to, size, room); });
 }
 VARVE_HOOK ssize_t write(int fd, const void* from, size_t size) {
-  return written(fd, [=] { return real_write(fd, from, size); });
+  return sent(fd, [=] { return real_write(fd, from, size); });
 }
 VARVE_HOOK ssize_t readv(int fd, const iovec* to, int count) {
-  return with_descriptor(fd, [=] { return real_readv(fd, to, count); });
+  return received(fd, [=] { return real_readv(fd, to, count); });
 }
 VARVE_HOOK ssize_t writev(int fd, const iovec* from, int count) {
-  return written(fd, [=] { return real_writev(fd, from, count); });
+  return sent(fd, [=] { return real_writev(fd, from, count); });
 }
 VARVE_HOOK ssize_t recv(int fd, void* to, size_t size, int flags) {
-  return with_descriptor(fd, [=] { return real_recv(fd, to, size, flags); });
+  return received(fd, [=] { return real_recv(fd, to, size, flags); });
 }
 VARVE_HOOK ssize_t __recv_chk(int fd, void* to, size_t size, size_t room, int flags) {
-  return with_descriptor(fd, [=] { return real_recv_chk(fd, to, size, room, flags); });
+  return received(fd, [=] { return real_recv_chk(fd, to, size, room, flags); });
 }
 VARVE_HOOK ssize_t recvfrom(int fd, void* to, size_t size, int flags, sockaddr* from, socklen_t* from_size) {
-  return with_descriptor(fd, [=] { return real_recvfrom(fd, to, size, flags, from, from_size); });
+  return received(fd, [=] { return real_recvfrom(fd, to, size, flags, from, from_size); });
+}
+VARVE_HOOK ssize_t __recvfrom_chk(int fd, void* to, size_t size, size_t room, int flags, sockaddr* from,
+                                  socklen_t* from_size) {
+  return received(fd, [=] { return real_recvfrom_chk(fd, to, size, room, flags, from, from_size); });
 }
 VARVE_HOOK ssize_t recvmsg(int fd, msghdr* message, int flags) {
-  return with_descriptor(fd, [=] { return real_recvmsg(fd, message, flags); });
+  return received(fd, [=] { return real_recvmsg(fd, message, flags); });
 }
 VARVE_HOOK ssize_t send(int fd, const void* from, size_t size, int flags) {
-  return with_descriptor(fd, [=] { return real_send(fd, from, size, flags); });
+  return sent(fd, [=] { return real_send(fd, from, size, flags); });
 }
 VARVE_HOOK ssize_t sendto(int fd, const void* from, size_t size, int flags, const sockaddr* to,
                           socklen_t to_size) {
-  return with_descriptor(fd, [=] { return real_sendto(fd, from, size, flags, to, to_size); });
+  return sent(fd, [=] { return real_sendto(fd, from, size, flags, to, to_size); });
 }
 VARVE_HOOK ssize_t sendmsg(int fd, const msghdr* message, int flags) {
-  return with_descriptor(fd, [=] { return real_sendmsg(fd, message, flags); });
+  return sent(fd, [=] { return real_sendmsg(fd, message, flags); });
 }
 VARVE_HOOK int accept(int fd, sockaddr* peer, socklen_t* size) {
   return with_descriptor(fd, [=] { return real_accept(fd, peer, size); });

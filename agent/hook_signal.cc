@@ -19,6 +19,7 @@
 #include <atomic>
 #include <cerrno>
 
+#include "agent/descriptor_wait.h"
 #include "agent/hooks.h"
 #include "agent/image.h"
 #include "agent/real.h"
@@ -27,7 +28,6 @@
 #include "agent/signal/tick_handler.h"
 #include "agent/signal_block.h"
 #include "agent/thread_registry.h"
-#include "agent/wait_trace.h"
 
 namespace varve::agent {
 namespace {
@@ -47,8 +47,10 @@ Real<int(const sigset_t*, siginfo_t*, const timespec*)> real_sigtimedwait{"sigti
 Real<int(const sigset_t*)> real_sigsuspend{"sigsuspend"};
 Real<int(int, const sigset_t*, int)> real_signalfd{"signalfd"};
 Real<int(pollfd*, nfds_t, const timespec*, const sigset_t*)> real_ppoll{"ppoll"};
+Real<int(pollfd*, nfds_t, const timespec*, const sigset_t*, size_t)> real_ppoll_chk{"__ppoll_chk"};
 Real<int(int, fd_set*, fd_set*, fd_set*, const timespec*, const sigset_t*)> real_pselect{"pselect"};
 Real<int(int, epoll_event*, int, int, const sigset_t*)> real_epoll_pwait{"epoll_pwait"};
+Real<int(int, epoll_event*, int, const timespec*, const sigset_t*)> real_epoll_pwait2{"epoll_pwait2"};
 Real<int(const stack_t*, stack_t*)> real_sigaltstack{"sigaltstack"};
 
 bool virtualises() { return agent_state.active.load(std::memory_order_relaxed); }
@@ -243,7 +245,8 @@ void resolve_signal_hooks() {
   real_sysv_signal.get(), real_sigignore.get(), real_sigset.get();
   real_sigwaitinfo.get(), real_sigtimedwait.get(), real_sigsuspend.get(), real_signalfd.get(),
       real_ppoll.get();
-  real_pselect.get(), real_epoll_pwait.get(), real_sigaltstack.get();
+  real_ppoll_chk.get(), real_pselect.get(), real_epoll_pwait.get(), real_epoll_pwait2.get(),
+      real_sigaltstack.get();
 }
 
 bool begin_sigprof() {
@@ -320,6 +323,7 @@ VARVE_HOOK int pthread_sigmask(int how, const sigset_t* set, sigset_t* before) n
 }
 
 VARVE_HOOK int sigwait(const sigset_t* set, int* number) {
+  Waiting waiting(ObjectKind::kSignal, 0, Asked::kNo);
   if (!waits_for_sigprof(set)) return real_sigwait(set, number);
   int saved_errno = errno, result;
   do result = wait_past_ticks(set, nullptr, nullptr);
@@ -332,15 +336,18 @@ VARVE_HOOK int sigwait(const sigset_t* set, int* number) {
 }
 
 VARVE_HOOK int sigwaitinfo(const sigset_t* set, siginfo_t* info) {
+  Waiting waiting(ObjectKind::kSignal, 0, Asked::kNo);
   return waits_for_sigprof(set) ? wait_past_ticks(set, info, nullptr) : real_sigwaitinfo(set, info);
 }
 
 VARVE_HOOK int sigtimedwait(const sigset_t* set, siginfo_t* info, const timespec* timeout) {
+  Waiting waiting(ObjectKind::kSignal, 0, Asked::kNo);
   return waits_for_sigprof(set) ? wait_past_ticks(set, info, timeout) : real_sigtimedwait(set, info, timeout);
 }
 
 VARVE_HOOK int sigsuspend(const sigset_t* set) {
   WaitMask filtered(set);
+  Waiting waiting(ObjectKind::kSignal, 0, Asked::kNo);
   return real_sigsuspend(filtered.get());
 }
 
@@ -351,10 +358,12 @@ VARVE_HOOK int signalfd(int fd, const sigset_t* set, int flags) noexcept {
 
 VARVE_HOOK int ppoll(pollfd* fds, nfds_t count, const timespec* timeout, const sigset_t* set) {
   WaitMask filtered(set);
-  Waiting waiting(polls(count != 0), Asked::kNo);
-  const int result = real_ppoll(fds, count, timeout, filtered.get());
-  if (result >= 0 && count != 0) waiting.was_for(unsigned(fds->fd));
-  return result;
+  return polled(fds, count, [&] { return real_ppoll(fds, count, timeout, filtered.get()); });
+}
+VARVE_HOOK int __ppoll_chk(pollfd* fds, nfds_t count, const timespec* timeout, const sigset_t* set,
+                           size_t room) {
+  WaitMask filtered(set);
+  return polled(fds, count, [&] { return real_ppoll_chk(fds, count, timeout, filtered.get(), room); });
 }
 
 VARVE_HOOK int pselect(int count, fd_set* in, fd_set* out, fd_set* except, const timespec* timeout,
@@ -368,6 +377,13 @@ VARVE_HOOK int epoll_pwait(int fd, epoll_event* events, int count, int timeout, 
   WaitMask filtered(set);
   Waiting waiting(ObjectKind::kPoll, unsigned(fd), Asked::kNo);
   return real_epoll_pwait(fd, events, count, timeout, filtered.get());
+}
+
+VARVE_HOOK int epoll_pwait2(int fd, epoll_event* events, int count, const timespec* timeout,
+                            const sigset_t* set) {
+  WaitMask filtered(set);
+  Waiting waiting(ObjectKind::kPoll, unsigned(fd), Asked::kNo);
+  return real_epoll_pwait2(fd, events, count, timeout, filtered.get());
 }
 
 VARVE_HOOK int sigaltstack(const stack_t* stack, stack_t* before) noexcept {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Waiting for time to pass, or for a signal. Context: any thread of the target.
+// Waiting for time to pass, and pause, which waits for a signal. Context: any thread of the target.
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,9 +18,11 @@ Real<int(useconds_t)> real_usleep{"usleep"};
 Real<int(const timespec*, timespec*)> real_thrd_sleep{"thrd_sleep"};
 Real<int()> real_pause{"pause"};
 
+using format::ObjectKind;
+
 template <typename Sleep>
 auto slept(Sleep sleep) {
-  Waiting waiting(format::ObjectKind::kSleep, 0);
+  Waiting waiting(ObjectKind::kSleep, 0);
   return sleep();
 }
 
@@ -47,7 +49,8 @@ VARVE_HOOK int thrd_sleep(const timespec* time, timespec* left) {
   return slept([=] { return real_thrd_sleep(time, left); });
 }
 VARVE_HOOK int pause() {
-  return slept([=] { return real_pause(); });
+  Waiting waiting(ObjectKind::kSignal, 0);
+  return real_pause();
 }
 
 }  // namespace varve::agent

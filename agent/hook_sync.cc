@@ -9,6 +9,7 @@
 
 #include "agent/hooks.h"
 #include "agent/real.h"
+#include "agent/signal/clock.h"
 #include "agent/wait_trace.h"
 
 namespace varve::agent {
@@ -65,20 +66,12 @@ int in_time(ObjectKind kind, const void* object, Call call) {
   return call();
 }
 
-/// The number of a thread of this process that still runs, 0 where it does not: its CPU clock has it, as
-/// agent/signal/clock.h encodes it. `thread` may be joined, so it exists.
-uint64_t tid_of(pthread_t thread) {
-  clockid_t clock;
-  if (pthread_getcpuclockid(thread, &clock) != 0) return 0;
-  return uint64_t(~(unsigned(clock) >> 3) & 0x1fffffff);
-}
-
+/// One that still runs has a CPU clock. `thread` may be joined, so it exists.
 template <typename Join>
-int joined(pthread_t thread, Join join) {
-  if (!traces_waits()) return join();
-  const uint64_t tid = tid_of(thread);
-  if (tid == 0) return join();
-  Waiting waiting(ObjectKind::kThread, tid);
+int joined(pthread_t thread, Asked asked, Join join) {
+  clockid_t clock;
+  if (!traces_waits() || pthread_getcpuclockid(thread, &clock) != 0) return join();
+  Waiting waiting(ObjectKind::kThread, uint64_t(tid_of(clock)), asked);
   return join();
 }
 
@@ -142,16 +135,16 @@ VARVE_HOOK int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {
 }
 
 VARVE_HOOK int pthread_join(pthread_t thread, void** result) {
-  return joined(thread, [=] { return real_join(thread, result); });
+  return joined(thread, Asked::kYes, [=] { return real_join(thread, result); });
 }
 VARVE_HOOK int pthread_timedjoin_np(pthread_t thread, void** result, const timespec* until) {
-  return joined(thread, [=] { return real_timedjoin(thread, result, until); });
+  return joined(thread, Asked::kNo, [=] { return real_timedjoin(thread, result, until); });
 }
 VARVE_HOOK int pthread_clockjoin_np(pthread_t thread, void** result, clockid_t clock, const timespec* until) {
-  return joined(thread, [=] { return real_clockjoin(thread, result, clock, until); });
+  return joined(thread, Asked::kNo, [=] { return real_clockjoin(thread, result, clock, until); });
 }
 VARVE_HOOK int thrd_join(thrd_t thread, int* result) {
-  return joined(thread, [=] { return real_thrd_join(thread, result); });
+  return joined(thread, Asked::kYes, [=] { return real_thrd_join(thread, result); });
 }
 
 }  // namespace varve::agent

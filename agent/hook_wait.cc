@@ -21,6 +21,7 @@ namespace varve::agent {
 namespace {
 
 Real<pid_t(pid_t, int*, int, rusage*)> real_wait4{"wait4"};
+Real<int(idtype_t, id_t, siginfo_t*, int)> real_waitid{"waitid"};
 constinit EventLog reaped;
 
 /// A child that a process reaps after its own last look at its clocks, in a late destructor, is no part of
@@ -63,7 +64,7 @@ pid_t reap(pid_t pid, int* status, int options, rusage* usage) {
 
 }  // namespace
 
-void resolve_wait_hooks() { real_wait4.get(); }
+void resolve_wait_hooks() { real_wait4.get(), real_waitid.get(); }
 
 void forget_reaped_children() { reaped.begin_anew(); }
 
@@ -74,6 +75,11 @@ VARVE_HOOK pid_t wait3(int* status, int options, rusage* usage) noexcept {
 }
 VARVE_HOOK pid_t wait4(pid_t pid, int* status, int options, rusage* usage) noexcept {
   return reap(pid, status, options, usage);
+}
+/// It may leave the child to be reaped later, and says nothing of what that used.
+VARVE_HOOK int waitid(idtype_t type, id_t id, siginfo_t* info, int options) {
+  Waiting waiting(format::ObjectKind::kChild, type == P_PID ? id : 0, Asked::kNo);
+  return real_waitid(type, id, info, options);
 }
 
 }  // namespace varve::agent

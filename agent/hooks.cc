@@ -20,6 +20,12 @@ void resolve_hooks() {
   resolve_sync_hooks();
   resolve_sleep_hooks();
   resolve_io_hooks();
+  resolve_transfer_hooks();
+  resolve_once_hooks();
+  resolve_futex_hooks();
+  resolve_ipc_hooks();
+  resolve_file_lock_hooks();
+  resolve_leave_hooks();
 }
 
 void start_hooks() {

@@ -236,6 +236,12 @@ void end_thread(ThreadBlock& block) {
   if (!stands_on_alternate_stack(block)) release_block(&block);
 }
 
+void note_cancellation(int32_t tid, uint64_t time_ns) {
+  RegistryGuard guard;
+  for (ThreadBlock* block = registry.live; block; block = block->next)
+    if (block->record->tid == tid) block->cancelled_ns.store(time_ns, std::memory_order_relaxed);
+}
+
 void write_ends() {
   RegistryGuard guard;
   for (ThreadBlock* block = registry.live; block; block = block->next)

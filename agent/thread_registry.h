@@ -31,6 +31,9 @@ void install_alternate_stack(ThreadBlock& block);
 /// Takes it away again, if it is still the thread's.
 void remove_alternate_stack(ThreadBlock& block);
 
+/// Somebody asks at `time_ns` for the end of the thread of that number, if it is a recorded one.
+void note_cancellation(int32_t tid, uint64_t time_ns);
+
 /// Writes the end of all live threads as seen from the calling one, before an exit or exec that ends them
 /// without a hook.
 void write_ends();

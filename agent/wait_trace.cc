@@ -23,18 +23,7 @@ using format::ObjectKind;
 /// A process may write so many waits and releases: four a millisecond, four thousand at once. One takes 1 to
 /// 4 us, most of it for its stack, so that is about 1 % of a processor. Waits beyond are counted like short
 /// ones.
-constexpr uint64_t kNsPerEvent = 250'000, kNsPerWrite = 1'000'000;  // of writes to pipes most end no wait
-constexpr uint64_t kNsAtOnce = 1'000'000'000;
-
-/// Of two threads that ask at once both may be let through.
-bool may_write(uint64_t now_ns, std::atomic<uint64_t>& paid_until_ns = wait_trace.paid_until_ns,
-               uint64_t ns_each = kNsPerEvent) {
-  const uint64_t paid = paid_until_ns.load(std::memory_order_relaxed);
-  const uint64_t from = paid > now_ns ? paid : now_ns;
-  if (from > now_ns + kNsAtOnce) return false;
-  paid_until_ns.store(from + ns_each, std::memory_order_relaxed);
-  return true;
-}
+constinit Allowance events{250'000, 1'000'000'000};
 
 /// The registers that a callee saves, and where we are: all that unwinding from here can need.
 inline __attribute__((always_inline)) Registers registers_here() {
@@ -74,12 +63,6 @@ struct Event {
   uint64_t count;
 };
 
-constexpr bool is_descriptor(ObjectKind kind) {
-  return kind == ObjectKind::kPoll || kind == ObjectKind::kDescriptor;
-}
-/// Whether a thread of this process may end the wait.
-constexpr bool has_releases(ObjectKind kind) { return kind <= ObjectKind::kBarrier; }
-
 RecordFields fields_of(const Event& event, uint8_t flags, uint64_t now_ns) {
   RecordFields fields;
   fields.kind = event.record;
@@ -96,8 +79,8 @@ bool can_write() { return in_recorded_process() && agent_state.takes_samples(age
 void write_event(ThreadBlock& block, const Event& event, bool with_stack) {
   if (!can_write()) return;
   const uint64_t now = monotonic_ns();
-  const bool waited = event.record == format::RecordKind::kWaitEvent;
-  if (waited && is_descriptor(event.kind) && with_stack) note_descriptor(int(event.object), event.time_ns);
+  // Of a release too: who waits at the other end is found by the name.
+  if (format::is_descriptor(event.kind) && with_stack) note_descriptor(int(event.object), event.time_ns);
   TakenStack stack;
   if (with_stack) stack = take_stack(block);
   if (!write_record(block, now, fields_of(event, stack.flags, now), stack.depth))
@@ -124,13 +107,12 @@ class InTrace {
   ThreadBlock& block_;
 };
 
-void end_wait(ThreadBlock& block, const OpenWait& wait, Asked asked) {
-  const uint64_t now = monotonic_ns();
+void end_wait(ThreadBlock& block, const OpenWait& wait, Asked asked, uint64_t now) {
   const uint64_t duration = now > wait.begin_ns ? now - wait.begin_ns : 0;
   if (duration < agent_state.wait_min_ns && asked == Asked::kNo) return;
   if (block.in_wait_trace) return count(format::Counter::kWaitsLost);
   InTrace tracing(block);
-  if (duration >= agent_state.wait_min_ns && may_write(now)) {
+  if (duration >= agent_state.wait_min_ns && events.take(now)) {
     SignalBlock guard;
     return write_event(block, {format::RecordKind::kWaitEvent, wait.kind, wait.object, now, duration, 1},
                        true);
@@ -141,8 +123,17 @@ void end_wait(ThreadBlock& block, const OpenWait& wait, Asked asked) {
   write_sum(block, full);
 }
 
+/// By a thread that has a block.
+void write_release(const Event& event) {
+  ThreadBlock& block = *current_block;
+  if (block.in_wait_trace) return count(format::Counter::kWaitsLost);
+  InTrace tracing(block);
+  SignalBlock guard;
+  write_event(block, event, true);
+}
+
 void leave(const OpenWait& wait) {
-  if (has_releases(wait.kind)) wait_trace.waiters.leave(wait.object);
+  if (format::is_released(wait.kind)) wait_trace.waiters.leave(wait.object);
 }
 
 void close(ThreadBlock& block) {
@@ -161,13 +152,23 @@ bool has_room(const ThreadBlock& block, const void* here) {
   return !on_own_stack(block, here) || reinterpret_cast<uint64_t>(here) - block.stack.low >= kRoom;
 }
 
-/// A scope that was left by a longjmp lay here or above. When its wait ended nobody knows.
+/// A wait that the thread is in no more although its scope never ended: unless it was cancelled, nobody knows
+/// when that was.
+void end_left_wait(ThreadBlock& block, const OpenWait& wait, uint64_t otherwise_ns) {
+  const uint64_t cancelled = block.cancelled_ns.load(std::memory_order_relaxed);
+  const uint64_t end = cancelled == 0 ? otherwise_ns : cancelled;
+  if (end == 0) return count(format::Counter::kWaitsLost);
+  if (end > wait.begin_ns) end_wait(block, wait, Asked::kYes, end);
+}
+
+/// A scope that was left lay here or above.
 void forget_left_scope(ThreadBlock& block, const void* here) {
   if (!block.open_scope || here < block.open_scope) return;
   if (!on_own_stack(block, here) || !on_own_stack(block, block.open_scope)) return;
-  leave(block.open_wait);
+  const OpenWait left = block.open_wait;
+  leave(left);
   close(block);
-  count(format::Counter::kWaitsLost);
+  end_left_wait(block, left, 0);
 }
 
 }  // namespace
@@ -192,29 +193,26 @@ Waiting::Waiting(ObjectKind kind, uint64_t object, Asked asked)
   wait_ = {kind, object, monotonic_ns()};
   block_->open_wait = wait_;
   block_->open_scope = this;
-  if (has_releases(kind)) wait_trace.waiters.enter(object, wait_.begin_ns);
+  if (format::is_released(kind)) wait_trace.waiters.enter(object, wait_.begin_ns);
 }
 
-Waiting::~Waiting() {
-  if (!block_) return;
+uint64_t Waiting::end() {
+  if (!block_) return 0;
   leave(wait_);
   if (block_->open_scope == this) {
     block_->open_wait = outer_;
     block_->open_scope = outer_scope_;
   }
-  if (!was_none_) end_wait(*block_, wait_, asked_);
-  if (written_fd_ >= 0) note_writing();
+  ThreadBlock& block = *block_;
+  block_ = nullptr;
+  const uint64_t now = monotonic_ns();
+  if (!was_none_) end_wait(block, wait_, asked_, now);
+  return now > wait_.begin_ns ? now - wait_.begin_ns : 0;
 }
 
-void Waiting::note_writing() const {
-  if (block_->in_wait_trace || !may_write(wait_.begin_ns, wait_trace.writes_paid_until_ns, kNsPerWrite))
-    return;
-  const uint64_t inode = inode_of_pipe(written_fd_);
-  if (inode == 0) return;
-  InTrace tracing(*block_);
-  SignalBlock guard;
-  write_event(*block_, {format::RecordKind::kRelease, ObjectKind::kDescriptor, inode, wait_.begin_ns, 0, 1},
-              true);
+bool Waiting::is_open_in(const ThreadBlock& block) const {
+  return block_ == &block && wait_.kind == block.open_wait.kind && wait_.object == block.open_wait.object &&
+         wait_.begin_ns == block.open_wait.begin_ns;
 }
 
 void Releasing::look() {
@@ -222,28 +220,37 @@ void Releasing::look() {
   if (!current_block || !current_block->live || !has_room(*current_block, this) ||
       now < since + agent_state.wait_min_ns / 2)
     return;
-  if (!may_write(now)) return;
+  if (!events.take(now)) return;
   waiters_ = wait_trace.waiters.count(object_);
   waited_ns_ = now - since;
   time_ns_ = now;
 }
 
 void Releasing::note() const {
-  ThreadBlock& block = *current_block;
-  if (block.in_wait_trace) return count(format::Counter::kWaitsLost);
-  InTrace tracing(block);
-  SignalBlock guard;
-  write_event(block, {format::RecordKind::kRelease, kind_, object_, time_ns_, waited_ns_, uint64_t(waiters_)},
-              true);
+  write_release({format::RecordKind::kRelease, kind_, object_, time_ns_, waited_ns_, uint64_t(waiters_)});
+}
+
+void note_release(ObjectKind kind, uint64_t object, uint64_t time_ns) {
+  write_release({format::RecordKind::kRelease, kind, object, time_ns, 0, 1});
+}
+
+void end_waits_below(ThreadBlock& block, uint64_t stack_pointer) {
+  if (!block.stack.contains(stack_pointer)) return;
+  while (block.open_scope && object_of(block.open_scope) < stack_pointer &&
+         on_own_stack(block, block.open_scope)) {
+    auto& scope = *static_cast<Waiting*>(block.open_scope);
+    if (!scope.is_open_in(block)) return;  // left before, in another way
+    scope.end();
+  }
 }
 
 void end_waits(ThreadBlock& block) {
   if (!traces_waits()) return;
-  const OpenWait cancelled = block.open_wait;
+  const OpenWait left = block.open_wait;
   close(block);
-  if (cancelled.kind != ObjectKind::kNone) {
-    leave(cancelled);
-    end_wait(block, cancelled, Asked::kYes);
+  if (left.kind != ObjectKind::kNone) {
+    leave(left);
+    end_left_wait(block, left, monotonic_ns());
   }
   for (uint32_t i = 0; i < ShortWaits::kSums; ++i) write_sum(block, block.short_waits.take(i));
 }

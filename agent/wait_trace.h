@@ -15,10 +15,27 @@
 
 namespace varve::agent {
 
+/// So many records in a time, and some at once.
+class Allowance {
+ public:
+  constexpr Allowance(uint64_t ns_each, uint64_t ns_at_once) : ns_each_(ns_each), ns_at_once_(ns_at_once) {}
+
+  /// Of two threads that ask at once both may be let through.
+  bool take(uint64_t now_ns) {
+    const uint64_t paid = paid_until_ns_.load(std::memory_order_relaxed);
+    const uint64_t from = paid > now_ns ? paid : now_ns;
+    if (from > now_ns + ns_at_once_) return false;
+    paid_until_ns_.store(from + ns_each_, std::memory_order_relaxed);
+    return true;
+  }
+
+ private:
+  const uint64_t ns_each_, ns_at_once_;
+  std::atomic<uint64_t> paid_until_ns_{0};
+};
+
 struct WaitTrace {
   std::atomic<bool> on{false};
-  std::atomic<uint64_t> paid_until_ns{0};  // the time up to which records were written; see may_write()
-  std::atomic<uint64_t> writes_paid_until_ns{0};  // likewise, of writes to pipes
   Waiters waiters;
 };
 extern WaitTrace wait_trace __attribute__((visibility("hidden")));
@@ -40,56 +57,61 @@ inline constexpr OpenWait polls(bool any) {
 }
 
 /// Whether a thread waits for the object; also true for another object in its place.
-inline bool anybody_waits(const void* object) {
-  return traces_waits() && wait_trace.waiters.count(object_of(object)) > 0;
-}
+inline bool anybody_waits(uint64_t object) { return traces_waits() && wait_trace.waiters.count(object) > 0; }
+inline bool anybody_waits(const void* object) { return anybody_waits(object_of(object)); }
 
 /// Whether a call that came back soon has waited at all: it was asked before, or nobody knows.
 enum class Asked : bool { kNo, kYes };
 
-/// The calling thread waits. Where its scope is left by cancellation the wait ends with the thread; left by a
-/// longjmp it is counted as lost, once the thread waits again at that depth of its stack. Not recorded where
-/// the stack has little room: what bare would have fitted must fit.
+/// The calling thread waits. Where its scope is left by cancellation the wait ends when that was asked for,
+/// and by a longjmp then: see hook_leave.cc. Left in another way, by an exception out of a signal handler, it
+/// is counted as lost, once the thread waits again at that depth of its stack. Not recorded where the stack
+/// has little room: what bare would have fitted must fit.
 class Waiting {
  public:
   Waiting(format::ObjectKind kind, uint64_t object, Asked asked = Asked::kYes);
   Waiting(const OpenWait& wait, Asked asked) : Waiting(wait.kind, wait.object, asked) {}
-  ~Waiting();
+  ~Waiting() { end(); }
   Waiting(const Waiting&) = delete;
   Waiting& operator=(const Waiting&) = delete;
+
+  /// 0: it is not recorded.
+  uint64_t begin_ns() const { return block_ ? wait_.begin_ns : 0; }
+  /// Before its scope ends, or instead. Returns how long it took, 0 where it is not recorded.
+  uint64_t end();
+  /// Whether the thread waits so, as its block says.
+  bool is_open_in(const ThreadBlock& block) const;
 
   /// The call came back at once, and says so.
   void was_none() { was_none_ = true; }
   /// What was waited for turned out later; only for kinds that no thread of the process releases.
   void was_for(uint64_t object) { wait_.object = object; }
-  /// The call has written to the descriptor: whoever waits for it may go on. Recorded of pipes, as far as the
-  /// rate allows; by name sockets cannot be told to be each other's.
-  void has_written(int fd) { written_fd_ = fd; }
 
  private:
-  void note_writing() const;
-
   ThreadBlock* block_;  // null: not recorded
   OpenWait wait_;
-  OpenWait outer_;                     // what this thread waited for when a handler of the program's came
-  const void* outer_scope_ = nullptr;  // likewise
+  OpenWait outer_;               // what this thread waited for when a handler of the program's came
+  void* outer_scope_ = nullptr;  // likewise
   const Asked asked_;
   bool was_none_ = false;
-  int written_fd_ = -1;  // to which the call has written
 };
 
 /// The calling thread lets those go on that wait for an object, if any do. After the scope the object may
 /// be gone: only its address is used.
 class Releasing {
  public:
-  Releasing(format::ObjectKind kind, const void* object) : kind_(kind), object_(object_of(object)) {
+  Releasing(format::ObjectKind kind, uint64_t object) : kind_(kind), object_(object) {
     if (anybody_waits(object)) look();
   }
+  Releasing(format::ObjectKind kind, const void* object) : Releasing(kind, object_of(object)) {}
   ~Releasing() {
     if (time_ns_ != 0) note();
   }
   Releasing(const Releasing&) = delete;
   Releasing& operator=(const Releasing&) = delete;
+
+  /// The call has let nobody go on.
+  void was_none() { time_ns_ = 0; }
 
  private:
   void look();
@@ -101,6 +123,13 @@ class Releasing {
   uint64_t waited_ns_ = 0;
   int32_t waiters_ = 0;
 };
+
+/// The calling thread, one that is recorded, may have let somebody go on: who, nobody can ask. After a
+/// Waiting of its own, so that there is room on its stack.
+void note_release(format::ObjectKind kind, uint64_t object, uint64_t time_ns);
+
+/// Ends the waits of the calling thread whose scopes lie below `stack_pointer`, to which it jumps.
+void end_waits_below(ThreadBlock& block, uint64_t stack_pointer);
 
 /// Writes what the calling thread has counted and not written; a wait that it was in is over. At its end.
 void end_waits(ThreadBlock& block);

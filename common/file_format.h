@@ -326,7 +326,7 @@ static_assert(sizeof(MarkRecord) == 16);
 inline constexpr uint32_t kMostMarkNameBytes = 120;  // longer names are cut
 
 /// What a descriptor that a thread waited for was since `time_ns`. After this: name NUL ("socket
-/// 127.0.0.1:80", or as in /proc/PID/fd), padding to 8.
+/// 127.0.0.1:80", or as in /proc/PID/fd), the flow that comes in NUL, that which goes out NUL, padding to 8.
 struct DescriptorRecord {
   RecordHeader header;
   int32_t fd;

@@ -23,8 +23,31 @@ enum class ObjectKind : uint8_t {
   kPoll = 9,         // descriptors to be ready; the object is epoll's descriptor, else the first of them
   kDescriptor = 10,  // read, write, accept and so on of the descriptor that is the object
   kFutex = 11,       // of the program's own, by syscall()
+  kOnce = 12,        // that another thread is done with what is to be done once; the object is its control
+  kSignal = 13,      // a signal; no object
+  kQueue = 14,       // a System V message queue to have one, or room; the object is its number, and kToSend
+  kSemaphores = 15,  // a set of System V semaphores; the object is its number
+  kFileLock = 16,    // a lock of a file, by the descriptor that is the object
   kCount
 };
+
+/// In objects that are numbers: who waits wants to send, and one that receives lets it go on.
+inline constexpr uint64_t kToSend = uint64_t{1} << 32;
+
+/// Whether threads of the process end waits for it by a call that is seen. Not so are the end of a thread or
+/// a process, which are no calls.
+constexpr bool is_released(ObjectKind kind) {
+  constexpr ObjectKind kKinds[] = {ObjectKind::kMutex,     ObjectKind::kRwLock,  ObjectKind::kCondition,
+                                   ObjectKind::kSemaphore, ObjectKind::kBarrier, ObjectKind::kFutex,
+                                   ObjectKind::kOnce,      ObjectKind::kQueue,   ObjectKind::kSemaphores};
+  for (const ObjectKind each : kKinds)
+    if (each == kind) return true;
+  return false;
+}
+/// Whether the object is a descriptor, whose name is noted.
+constexpr bool is_descriptor(ObjectKind kind) {
+  return kind == ObjectKind::kPoll || kind == ObjectKind::kDescriptor || kind == ObjectKind::kFileLock;
+}
 
 // kWaitEvent and kRelease. RecordHeader::flags as of kSample: low 4 bits StackEnd, kSampleFramePointer. Body,
 // all LEB128 varints:
@@ -40,12 +63,9 @@ enum class ObjectKind : uint8_t {
 //     against the one before this
 /// Whether the object of a kind is an address of the program's memory.
 constexpr bool is_in_memory(ObjectKind kind) {
-  return (kind >= ObjectKind::kMutex && kind <= ObjectKind::kBarrier) || kind == ObjectKind::kFutex;
+  return (kind >= ObjectKind::kMutex && kind <= ObjectKind::kBarrier) || kind == ObjectKind::kFutex ||
+         kind == ObjectKind::kOnce;
 }
-
-/// With the descriptor that is the object of a kDescriptor: to write to it. The object of a release of that
-/// kind is the inode of a pipe, to which somebody wrote; whether anybody waited the writer does not know.
-inline constexpr uint64_t kWriting = uint64_t(1) << 32;
 
 /// The object of a kPoll of which nobody knows a descriptor.
 inline constexpr uint64_t kNoDescriptor = UINT32_MAX;

@@ -42,5 +42,6 @@ inline uint64_t children_cpu_ns() {
 /// The CPU clock of another thread of this process. Encoding: linux/posix-timers.h, CPUCLOCK_PERTHREAD |
 /// CPUCLOCK_SCHED.
 constexpr clockid_t thread_clock(int tid) { return clockid_t(~unsigned(tid) << 3 | 4 | 2); }
+constexpr int tid_of(clockid_t clock) { return int(~(unsigned(clock) >> 3) & 0x1fffffff); }
 
 }  // namespace varve::agent

@@ -5,6 +5,7 @@
 // the thread's own start and end.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "agent/signal/process_file.h"
@@ -33,8 +34,10 @@ struct ThreadBlock {
 
   // Not the handler's: the hooks'.
   OpenWait open_wait;
-  const void* open_scope = nullptr;  // the Waiting that it belongs to
+  void* open_scope = nullptr;  // the Waiting that it belongs to
   ShortWaits short_waits;
+  std::atomic<uint64_t> cancelled_ns{0};  // when somebody last asked for its end
+  void* once_call = nullptr;              // see hook_once.cc
   bool in_wait_trace = false;  // a signal handler of the program that waits meanwhile is not recorded
 
   // Not the handler's: the registry's.

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "test/unit/random_profile.h"
+#include "viewer/analyze/releasers.h"
 #include "viewer/analyze/select_waits.h"
 #include "viewer/analyze/thread_states.h"
 #include "viewer/analyze/wait_objects.h"
@@ -88,6 +89,26 @@ Test(waits, a_holder_is_charged_until_its_release) {
   cr_expect_eq(objects[0].holders[0].most_waiters, 3u);
 }
 
+/// The other end has another number, and may be another process's.
+Test(waits, who_sends_ends_the_wait_at_the_other_end) {
+  RandomProfile made = two_threads();
+  made.profile.processes.push_back({});
+  made.profile.threads[0].process = {1};
+  constexpr uint32_t kFlow = 3, kOtherFlow = 4, kUnknown = 0;
+  made.profile.waits.waits = {{40 * kMs, 30 * kMs, 5, {1}, {0}, 1, ObjectKind::kDescriptor, 0, kFlow}};
+  const auto release = [](uint64_t ms, uint64_t object, uint32_t flow) {
+    return load::Release{ms * kMs, 0, object, {0}, {0}, 1, ObjectKind::kDescriptor, flow};
+  };
+  std::vector<load::Release>& releases = made.profile.waits.releases;
+  releases = {release(38, 5, kUnknown), release(39, 5 | format::kToSend, kFlow), release(39, 5, kOtherFlow)};
+  cr_expect_not(analyze::Releasers(made.profile).of(made.profile.waits.waits[0]));
+  releases.insert(releases.begin(), release(37, 9, kFlow));
+  const auto releaser = analyze::Releasers(made.profile).of(made.profile.waits.waits[0]);
+  cr_assert(releaser);
+  cr_expect(releaser->thread == ThreadId{0});
+  cr_expect_eq(releaser->time_ns, 37 * kMs);
+}
+
 Test(waits, the_end_of_a_thread_releases_who_joins_it) {
   RandomProfile made = two_threads();
   made.profile.threads[0].end_time = {39 * kMs};
@@ -109,6 +130,27 @@ Test(waits, sums_of_short_ones_give_way) {
   cr_expect_eq(counted[0].time_ns, 20 * kMs);
   cr_expect_eq(counted[1].time_ns, 10 * kMs, "no more than is left of the thread's Wait");
   cr_expect_eq(counted[1].count, 1000u);
+}
+
+/// A signal comes at 20 ms; its handler runs until 25 and waits from 28 to 32. Blocked are 10..20 and 25..40.
+Test(waits, a_moment_counts_for_the_innermost_wait) {
+  RandomProfile made = two_threads();
+  std::vector<load::RunEvent>& events = made.profile.run_states.events;
+  const load::RunEvent blocks = events[2], runs = events[3];
+  events[3].time_ns = 20 * kMs;
+  events.push_back(blocks), events.back().time_ns = 25 * kMs;
+  events.push_back(runs);
+  made.profile.waits.waits = {{32 * kMs, 4 * kMs, 0x20, {1}, {0}, 1, ObjectKind::kSemaphore},
+                              {42 * kMs, 34 * kMs, 0x10, {1}, {0}, 1, ObjectKind::kMutex}};
+  for (const auto source : {load::RunStates::Source::kSwitches, load::RunStates::Source::kSweeps}) {
+    made.profile.run_states.source = source;
+    const bool exact = source == load::RunStates::Source::kSwitches;
+    const auto counted = analyze::counted_waits(made.profile, {}, concurrency_of(made.profile));
+    cr_assert_eq(counted.size(), 2u);
+    // Of sweeps nobody knows when; what is more than the thread's Wait of 25 ms is taken from both.
+    cr_expect_eq(counted[0].time_ns, exact ? 4 * kMs : uint64_t(4e6 * (25.0 / 34)));
+    cr_expect_eq(counted[1].time_ns, exact ? 21 * kMs : uint64_t(30e6 * (25.0 / 34)));
+  }
 }
 
 /// Wait by path, by thread and by what was filtered out is the Wait of all threads.

@@ -4,6 +4,7 @@
 #include "viewer/analyze/counted_waits.h"
 
 #include <algorithm>
+#include <memory>
 #include <span>
 
 #include "viewer/analyze/concurrency.h"
@@ -29,27 +30,81 @@ TimeRange moment_of(const Wait& wait) {
                          : TimeRange{wait.end_ns - std::min(wait.end_ns, kNear), wait.end_ns};
 }
 
+constexpr uint32_t kNoRow = UINT32_MAX;
+
+/// A thread that a signal interrupts in a wait may wait in the handler: of each wait the row of the innermost
+/// one that it lies in. Sums lie in none; nobody knows when they were.
+std::vector<uint32_t> outer_waits(const std::vector<Wait>& waits) {
+  std::vector<uint32_t> outer(waits.size(), kNoRow), open;
+  for (uint32_t row = 0; row < waits.size(); ++row) {
+    if (waits[row].count != 1) continue;
+    while (!open.empty() && waits[open.back()].thread == waits[row].thread &&
+           waits[open.back()].begin_ns() >= waits[row].begin_ns()) {
+      outer[open.back()] = row;
+      open.pop_back();
+    }
+    open.push_back(row);
+  }
+  return outer;
+}
+
 /// How long a wait kept its thread from running, and in which bands that was.
 struct Blocked {
   uint64_t time_ns = 0;
   uint64_t moments_ns = 0;   // of the moments whose bands count for it
   BandTimes::Times bands{};  // of these; what was not observed is in none
+
+  void add(const Blocked& other) {
+    time_ns += other.time_ns;
+    moments_ns += other.moments_ns;
+    for (size_t band = 0; band < kBands; ++band) bands[band] += other.bands[band];
+  }
+  void subtract(const Blocked& inner) {
+    time_ns -= std::min(time_ns, inner.time_ns);
+    moments_ns -= std::min(moments_ns, inner.moments_ns);
+    for (size_t band = 0; band < kBands; ++band) bands[band] -= std::min(bands[band], inner.bands[band]);
+  }
 };
 
-/// Adds what a thread was blocked in a stretch to those of its waits that lie there.
+/// Adds what a thread was blocked in a stretch to those of its waits that lie there, outer ones included.
 void add_blocked(const load::Profile& profile, ThreadId thread, TimeRange stretch, const BandTimes& bands,
-                 std::vector<Blocked>& blocked) {
-  const std::span<const Wait> waits = waits_of(profile, thread);
-  auto wait = std::ranges::upper_bound(waits, stretch.begin, {}, &Wait::end_ns);
-  for (; wait != waits.end() && wait->begin_ns() < stretch.end; ++wait)
-    if (wait->count == 1) {
+                 const std::vector<uint32_t>& outer, std::vector<Blocked>& blocked) {
+  const std::vector<Wait>& waits = profile.waits.waits;
+  const std::span<const Wait> own = waits_of(profile, thread);
+  const Wait* const end = own.data() + own.size();
+  const Wait* wait = std::to_address(std::ranges::upper_bound(own, stretch.begin, {}, &Wait::end_ns));
+  while (wait < end) {
+    const auto row = size_t(wait - waits.data());
+    if (wait->count != 1) {
+      ++wait;
+    } else if (wait->begin_ns() < stretch.end) {
       const TimeRange part = stretch.within(range_of(*wait));
-      Blocked& row = blocked[size_t(&*wait - profile.waits.waits.data())];
-      row.time_ns += part.length();
-      row.moments_ns += part.length();
-      const BandTimes::Times times = bands.of(part);
-      for (size_t band = 0; band < kBands; ++band) row.bands[band] += times[band];
+      blocked[row].add({part.length(), part.length(), bands.of(part)});
+      ++wait;
+    } else if (outer[row] != kNoRow) {
+      wait = &waits[outer[row]];
+    } else {
+      return;
     }
+  }
+}
+
+/// A moment counts for the innermost wait alone.
+void take_inner_from_outer(const std::vector<uint32_t>& outer, std::vector<Blocked>& blocked) {
+  std::vector<Blocked> inner(blocked.size());
+  for (size_t row = 0; row < blocked.size(); ++row)
+    if (outer[row] != kNoRow) inner[outer[row]].add(blocked[row]);
+  for (size_t row = 0; row < blocked.size(); ++row) blocked[row].subtract(inner[row]);
+}
+
+void add_observed(const load::Profile& profile, TimeRange range, const BandTimes& bands,
+                  const std::vector<uint32_t>& outer, std::vector<Blocked>& blocked) {
+  const TrackThreads threads(profile);
+  for_each_stretch(profile.run_states, [&](const load::RunEvent& event, TimeRange stretch) {
+    if (event.active() != 0) return;
+    for (const TrackThreads::Part& part : threads.of(event.track, stretch))
+      add_blocked(profile, part.thread, stretch.within(part.range).within(range), bands, outer, blocked);
+  });
 }
 
 /// By row of Waits::waits. Switches tell when a thread was blocked; sweeps only how long, so the hook's time
@@ -69,13 +124,9 @@ std::vector<Blocked> blocked_time(const load::Profile& profile, TimeRange range,
     blocked[i].moments_ns = moment.length();
     blocked[i].bands = bands.of(moment);
   }
-  if (!exact) return blocked;
-  const TrackThreads threads(profile);
-  for_each_stretch(profile.run_states, [&](const load::RunEvent& event, TimeRange stretch) {
-    if (event.active() != 0) return;
-    for (const TrackThreads::Part& part : threads.of(event.track, stretch))
-      add_blocked(profile, part.thread, stretch.within(part.range).within(range), bands, blocked);
-  });
+  const std::vector<uint32_t> outer = outer_waits(waits);
+  if (exact) add_observed(profile, range, bands, outer, blocked);
+  take_inner_from_outer(outer, blocked);
   return blocked;
 }
 

@@ -20,9 +20,9 @@ struct ObjectKey {
 /// known that is all there is to it.
 inline ObjectKey key_of(const load::Profile& profile, const load::Wait& wait) {
   const ProcessId process = profile.threads[wait.thread.index()].process;
-  const bool is_number = wait.kind == format::ObjectKind::kDescriptor;
-  const uint64_t object = is_number ? wait.object & ~format::kWriting : wait.object;
-  return {process, wait.kind, wait.name != 0 ? 0 : object, wait.name};
+  if (wait.name != 0) return {process, wait.kind, 0, wait.name};
+  const uint64_t number = format::is_descriptor(wait.kind) ? uint32_t(wait.object) : wait.object;
+  return {process, wait.kind, number, 0};
 }
 
 /// Of a lock one thread after the other has it; anything else is a message.

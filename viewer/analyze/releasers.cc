@@ -26,25 +26,16 @@ constexpr int kMostLooks = 16;
 /// The end of a thread or process was noted by another than the one that ended.
 bool is_end(ObjectKind kind) { return kind == ObjectKind::kThread || kind == ObjectKind::kChild; }
 
-/// Of a descriptor whose name is known; a pipe, if anybody is known to have written to it.
-bool waits_for_input(const load::Wait& wait) {
-  if (wait.name == 0) return false;
-  return wait.kind == ObjectKind::kPoll ||
-         (wait.kind == ObjectKind::kDescriptor && !(wait.object & format::kWriting));
-}
+/// Of a pipe or connection whose other end may be known.
+bool waits_for_input(const load::Wait& wait) { return wait.flow != 0 && !(wait.object & format::kToSend); }
 
 }  // namespace
 
 Releasers::Releasers(const load::Profile& profile) : profile_(profile) {
   rows_.reserve(profile.waits.releases.size() + profile.threads.size());
-  for (const load::Release& release : profile.waits.releases) {
-    const bool pipe = release.kind == ObjectKind::kDescriptor;
-    if (pipe && release.name == 0) continue;
-    const uint32_t process = profile.threads[release.thread.index()].process.value;
-    const Key key = pipe ? Key{kAnyProcess, ObjectKind::kDescriptor, release.name}
-                         : Key{process, release.kind, release.object};
-    rows_.push_back({key, release.time_ns, release.thread, release.path, release.waiters});
-  }
+  for (const load::Release& release : profile.waits.releases)
+    if (release.kind != ObjectKind::kDescriptor || release.flow != 0)
+      rows_.push_back({key_of(release), release.time_ns, release.thread, release.path, release.waiters});
   add_thread_ends(profile);
   add_process_ends(profile);
   sort();
@@ -70,10 +61,10 @@ void Releasers::add_unseen_writers(const load::Profile& profile) {
     // Processes are in the order of their begins: back from those that began last.
     auto output = std::partition_point(outputs.begin(), outputs.end(), [&](const load::PipeOutput& each) {
       const bool began = profile.processes[each.process.index()].start_time.count < wait.end_ns;
-      return each.name < wait.name || (each.name == wait.name && began);
+      return each.flow < wait.flow || (each.flow == wait.flow && began);
     });
     for (int looks = 0; looks < kMostWriters && output != outputs.begin(); ++looks) {
-      if ((--output)->name != wait.name) break;
+      if ((--output)->flow != wait.flow) break;
       const load::Process& process = profile.processes[output->process.index()];
       const uint64_t end = end_of_process(process);
       const bool lived = end == 0 || end + kEndTolerance >= wait.end_ns;
@@ -112,9 +103,20 @@ void Releasers::add_process_ends(const load::Profile& profile) {
   }
 }
 
+/// One way of a pipe or connection is the same in all processes.
+Releasers::Key Releasers::key_of_flow(uint32_t flow, uint64_t object) {
+  constexpr uint32_t kAnyProcess = UINT32_MAX;
+  return {kAnyProcess, ObjectKind::kDescriptor, flow | (object & format::kToSend)};
+}
+
+Releasers::Key Releasers::key_of(const load::Release& release) const {
+  if (release.flow != 0) return key_of_flow(release.flow, release.object);
+  return {profile_.threads[release.thread.index()].process.value, release.kind, release.object};
+}
+
 Releasers::Key Releasers::key_of(const load::Wait& wait) const {
+  if (wait.flow != 0) return key_of_flow(wait.flow, wait.object);
   const ProcessId process = profile_.threads[wait.thread.index()].process;
-  if (waits_for_input(wait)) return {kAnyProcess, ObjectKind::kDescriptor, wait.name};
   if (wait.kind != ObjectKind::kChild) return {process.value, wait.kind, wait.object};
   // waitpid() takes a pid; 0 and what is negative stand for a group or for any.
   const auto pid = int32_t(wait.object);

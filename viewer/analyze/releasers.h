@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Releasers: which thread let another go on, and when: by a release of the object that it waited for, by its
-// own end where that was joined, by the end of its process where a parent waited for that. Not who holds an
-// object now, and not how long anybody waited. Context: viewer.
+// own end where that was joined, by the end of its process where a parent waited for that, by what it sent or
+// received at the other end of a pipe or connection. Not who holds an object now, and not how long anybody
+// waited. Context: viewer.
 #pragma once
 
 #include <cstdint>
@@ -53,8 +54,9 @@ class Releasers {
   void add_process_ends(const load::Profile& profile);
   void add_unseen_writers(const load::Profile& profile);
   void sort();
+  static Key key_of_flow(uint32_t flow, uint64_t object);
   Key key_of(const load::Wait& wait) const;
-  static constexpr uint32_t kAnyProcess = UINT32_MAX;
+  Key key_of(const load::Release& release) const;
 
   const load::Profile& profile_;
   std::vector<Row> rows_;  // by key, then by time

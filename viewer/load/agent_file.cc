@@ -101,7 +101,10 @@ class AgentReader {
 
   void read_descriptor(ByteView record) {
     auto body = record.read<format::DescriptorRecord>();
-    file_.descriptors.push_back({body.fd, {body.time_ns}, std::string(record.read_text())});
+    AgentDescriptor descriptor{body.fd, {body.time_ns}, std::string(record.read_text()), {}, {}};
+    if (!record.empty()) descriptor.in = record.read_text();
+    if (!record.empty()) descriptor.out = record.read_text();
+    file_.descriptors.push_back(std::move(descriptor));
   }
 
   static constexpr std::array<Entry, 9> kReaders = {{

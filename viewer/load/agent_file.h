@@ -41,6 +41,7 @@ struct AgentDescriptor {
   int32_t fd = 0;
   Nanos time;
   std::string name;
+  std::string in, out;  // flows; empty: not known
 };
 
 struct AgentFile {

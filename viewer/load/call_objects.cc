@@ -19,8 +19,17 @@ CallObject descriptor(const Arguments& arguments) {
   return {ObjectKind::kDescriptor, uint32_t(arguments[0])};
 }
 CallObject output(const Arguments& arguments) {
-  return {ObjectKind::kDescriptor, uint32_t(arguments[0]) | format::kWriting};
+  return {ObjectKind::kDescriptor, uint32_t(arguments[0]) | format::kToSend};
 }
+CallObject signal(const Arguments&) { return {ObjectKind::kSignal, 0}; }
+CallObject semaphores(const Arguments& arguments) {
+  return {ObjectKind::kSemaphores, uint32_t(arguments[0])};
+}
+CallObject receiving(const Arguments& arguments) { return {ObjectKind::kQueue, uint32_t(arguments[0])}; }
+CallObject sending(const Arguments& arguments) {
+  return {ObjectKind::kQueue, uint32_t(arguments[0]) | format::kToSend};
+}
+CallObject file_lock(const Arguments& arguments) { return {ObjectKind::kFileLock, uint32_t(arguments[0])}; }
 CallObject epoll(const Arguments& arguments) { return {ObjectKind::kPoll, uint32_t(arguments[0])}; }
 /// The second argument of poll counts descriptors, the first of select is the last of them and one.
 CallObject poll(const Arguments& arguments) {
@@ -47,9 +56,15 @@ constexpr Row kTable[] = {
     {SYS_futex, futex},
     {SYS_nanosleep, sleep},
     {SYS_clock_nanosleep, sleep},
-    {SYS_pause, sleep},
-    {SYS_rt_sigsuspend, sleep},
-    {SYS_rt_sigtimedwait, sleep},
+    {SYS_pause, signal},
+    {SYS_rt_sigsuspend, signal},
+    {SYS_rt_sigtimedwait, signal},
+    {SYS_semop, semaphores},
+    {SYS_semtimedop, semaphores},
+    {SYS_msgrcv, receiving},
+    {SYS_msgsnd, sending},
+    {SYS_flock, file_lock},
+    {SYS_fcntl, file_lock},  // of its commands only those wait
     {SYS_poll, poll},
     {SYS_ppoll, poll},
     {SYS_select, select},

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <string_view>
 #include <tuple>
@@ -14,56 +13,63 @@
 namespace varve::load {
 namespace {
 
-using format::ObjectKind;
-
 constexpr std::string_view kPipe = "pipe:[";
 
+/// What a descriptor was, as rows of Waits::names and of flows.
 struct Named {
   uint32_t process;
   int32_t fd;
   uint64_t time_ns;
-  uint32_t name;
+  uint32_t name, in, out;
 
   auto key() const { return std::tuple(process, fd, time_ns); }
 };
 
+/// Numbers of texts, from 0 on, which is the empty one.
+class Numbers {
+ public:
+  Numbers() { of(""); }
+  uint32_t of(const std::string& text) {
+    return known_.try_emplace(text, uint32_t(known_.size())).first->second;
+  }
+  std::vector<std::string> texts() const {
+    std::vector<std::string> all(known_.size());
+    for (const auto& [text, number] : known_) all[number] = text;
+    return all;
+  }
+
+ private:
+  std::map<std::string, uint32_t> known_;
+};
+
 /// All that the agents noted, by process, number and time.
-std::vector<Named> all_names(const std::vector<AgentFile>& agents, std::vector<std::string>& names) {
-  std::map<std::string, uint32_t> known;
+std::vector<Named> all_names(const std::vector<AgentFile>& agents, std::vector<std::string>& texts) {
+  Numbers names, flows;
   std::vector<Named> all;
   for (uint32_t process = 0; process < agents.size(); ++process)
-    for (const AgentDescriptor& each : agents[process].descriptors) {
-      const auto [at, fresh] = known.try_emplace(each.name, uint32_t(names.size()));
-      if (fresh) names.push_back(each.name);
-      all.push_back({process, each.fd, each.time.count, at->second});
-    }
+    for (const AgentDescriptor& each : agents[process].descriptors)
+      all.push_back(
+          {process, each.fd, each.time.count, names.of(each.name), flows.of(each.in), flows.of(each.out)});
   std::ranges::stable_sort(all, {}, &Named::key);
+  texts = names.texts();
   return all;
 }
 
-/// A pipe has one number for all processes, so its name has, too.
-void name_written_pipes(Waits& waits) {
-  std::map<uint64_t, uint32_t> names;  // by inode
-  for (uint32_t i = 0; i < waits.names.size(); ++i) {
-    std::string_view name = waits.names[i];
-    uint64_t inode = 0;
-    if (!name.starts_with(kPipe)) continue;
-    name.remove_prefix(kPipe.size());
-    if (std::from_chars(name.data(), name.data() + name.size(), inode).ec == std::errc()) names[inode] = i;
-  }
-  for (Release& release : waits.releases) {
-    if (release.kind != ObjectKind::kDescriptor) continue;
-    const auto known = names.find(release.object);
-    release.name = known == names.end() ? 0 : known->second;
-  }
+/// What the descriptor of a process was at that time; null: nobody noted it.
+const Named* find(const std::vector<Named>& all, uint32_t process, uint64_t object, uint64_t time_ns) {
+  const auto fd = int32_t(object);
+  const auto after = std::ranges::upper_bound(all, std::tuple(process, fd, time_ns), {}, &Named::key);
+  if (after == all.begin()) return nullptr;
+  const Named& last = *(after - 1);
+  return last.process == process && last.fd == fd ? &last : nullptr;
 }
 
 /// Of an image of a process: it was begun with them.
 void find_outputs(Waits& waits, const std::vector<Named>& all) {
   for (const Named& named : all)
-    if ((named.fd == STDOUT_FILENO || named.fd == STDERR_FILENO) &&
+    if ((named.fd == STDOUT_FILENO || named.fd == STDERR_FILENO) && named.out != 0 &&
         waits.names[named.name].starts_with(kPipe))
-      waits.outputs.push_back({named.name, {named.process}});
+      waits.outputs.push_back({named.out, {named.process}});
   std::ranges::sort(waits.outputs);
   waits.outputs.erase(std::unique(waits.outputs.begin(), waits.outputs.end()), waits.outputs.end());
 }
@@ -72,16 +78,23 @@ void find_outputs(Waits& waits, const std::vector<Named>& all) {
 
 void name_descriptors(Profile& profile, const std::vector<AgentFile>& agents) {
   const std::vector<Named> all = all_names(agents, profile.waits.names);
+  const auto noted = [&](ThreadId thread, uint64_t object, uint64_t time_ns) {
+    return find(all, profile.threads[thread.index()].process.value, object, time_ns);
+  };
   for (Wait& wait : profile.waits.waits) {
-    if (wait.kind != ObjectKind::kPoll && wait.kind != ObjectKind::kDescriptor) continue;
-    const uint32_t process = profile.threads[wait.thread.index()].process.value;
-    const auto fd = int32_t(wait.object);
-    const auto after = std::ranges::upper_bound(all, std::tuple(process, fd, wait.end_ns), {}, &Named::key);
-    if (after == all.begin()) continue;
-    const Named& last = *(after - 1);
-    if (last.process == process && last.fd == fd) wait.name = last.name;
+    if (!format::is_descriptor(wait.kind)) continue;
+    const Named* what = noted(wait.thread, wait.object, wait.end_ns);
+    if (!what) continue;
+    wait.name = what->name;
+    if (wait.kind != format::ObjectKind::kFileLock)
+      wait.flow = wait.object & format::kToSend ? what->out : what->in;
   }
-  name_written_pipes(profile.waits);
+  // Who waits to send goes on when this one receives.
+  for (Release& release : profile.waits.releases) {
+    if (release.kind != format::ObjectKind::kDescriptor) continue;
+    if (const Named* what = noted(release.thread, release.object, release.time_ns))
+      release.flow = release.object & format::kToSend ? what->in : what->out;
+  }
   find_outputs(profile.waits, all);
 }
 

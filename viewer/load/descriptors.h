@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Descriptors: what threads waited for by number gets the name that the number had then. Context: viewer.
+// Descriptors: what threads waited for by number gets the name that the number had then, and what goes in and
+// out by it a number of its own, the same at both ends of a pipe or connection. Context: viewer.
 #pragma once
 
 #include <vector>
@@ -9,9 +10,8 @@
 
 namespace varve::load {
 
-/// Fills Waits::names, and Wait::name and Release::name of waits for descriptors and writes to them, and
-/// Waits::outputs. `agents` has a row each of the processes that
-/// had an agent, in their order.
+/// Fills Waits::names, names and flows of waits and releases of descriptors, and Waits::outputs. `agents` has
+/// a row each of the processes that had an agent, in their order.
 void name_descriptors(Profile& profile, const std::vector<AgentFile>& agents);
 
 }  // namespace varve::load

@@ -15,17 +15,21 @@ using format::ObjectKind;
 
 constexpr std::array<WaitKind, size_t(ObjectKind::kCount)> kKinds = {
     WaitKind::kOther,  // kNone
-    WaitKind::kLock,      WaitKind::kLock, WaitKind::kCondition, WaitKind::kCondition, WaitKind::kCondition,
-    WaitKind::kJoin,      WaitKind::kJoin, WaitKind::kSleep,     WaitKind::kIo,        WaitKind::kIo,
+    WaitKind::kLock,      WaitKind::kLock,  WaitKind::kCondition, WaitKind::kCondition, WaitKind::kCondition,
+    WaitKind::kJoin,      WaitKind::kJoin,  WaitKind::kSleep,     WaitKind::kIo,        WaitKind::kIo,
     WaitKind::kCondition,  // kFutex
+    WaitKind::kCondition, WaitKind::kSleep, WaitKind::kIo,        WaitKind::kCondition, WaitKind::kIo,
 };
 
 /// The wait of the thread that lasts at that time; null: none.
 const Wait* wait_at(const std::vector<Wait>& waits, ThreadId thread, uint64_t time_ns) {
   const auto key = [](const Wait& wait) { return std::pair(wait.thread, wait.end_ns); };
-  const auto at = std::ranges::upper_bound(waits, std::pair(thread, time_ns), {}, key);
-  const bool lasts = at != waits.end() && at->thread == thread && at->count == 1 && at->begin_ns() <= time_ns;
-  return lasts ? &*at : nullptr;
+  // Those of a handler that interrupted it later may come before it.
+  constexpr int kMostLooks = 8;
+  auto at = std::ranges::upper_bound(waits, std::pair(thread, time_ns), {}, key);
+  for (int looks = 0; looks < kMostLooks && at != waits.end() && at->thread == thread; ++looks, ++at)
+    if (at->count == 1 && at->begin_ns() <= time_ns) return &*at;
+  return nullptr;
 }
 
 }  // namespace

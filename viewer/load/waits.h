@@ -25,6 +25,7 @@ struct Wait {
   uint32_t count = 1;
   format::ObjectKind kind = format::ObjectKind::kNone;
   uint32_t name = 0;            // of a descriptor: in Waits::names
+  uint32_t flow = 0;            // likewise: what comes by it, in whatever process; 0: not known
   bool observed = false;        // from outside, by the observer: no hook saw it
   bool observed_stack = false;  // only its stack is the observer's: the hook took none
 
@@ -39,7 +40,7 @@ struct Release {
   PathId path;
   uint32_t waiters = 0;  // as far as its agent knew; at least one
   format::ObjectKind kind = format::ObjectKind::kNone;
-  uint32_t name = 0;  // of a pipe that was written to: in Waits::names, 0 where nobody waited for it
+  uint32_t flow = 0;  // of a descriptor: who waits for it goes on
 };
 
 /// An object in the data of a module: a variable, or a part of one.
@@ -51,7 +52,7 @@ struct ObjectPlace {
 
 /// A process that had a pipe as standard output or error.
 struct PipeOutput {
-  uint32_t name = 0;  // in Waits::names
+  uint32_t flow = 0;
   ProcessId process;
   constexpr auto operator<=>(const PipeOutput&) const = default;
 };
@@ -62,7 +63,7 @@ struct Waits {
   /// What descriptors were: "socket 127.0.0.1:80", else as in /proc/PID/fd. The first is not known.
   std::vector<std::string> names = {""};
   std::vector<ObjectPlace> places;  // by process, then by address
-  std::vector<PipeOutput> outputs;  // by name, each once
+  std::vector<PipeOutput> outputs;  // by flow, each once
 
   bool empty() const { return waits.empty() && releases.empty(); }
   /// None where the object is in no module.

@@ -37,8 +37,9 @@ constexpr Words kWords[] = {
      "{} ended children could not be noted: there was no room, or they took a megabyte; what the kernel took "
      "to end them is [not sampled]."},
     {Counter::kWaitsLost, false,
-     "{} waits are not recorded: they were left by a longjmp, or a signal handler waited while one was being "
-     "noted, or there was no room."},
+     "{} waits are not recorded: an exception of a signal handler left them, or a signal handler waited "
+     "while "
+     "one was being noted, or there was no room."},
     {Counter::kForeignSignals, false,
      "{} SIGPROF signals were not varve's and were passed on to the program."},
     {Counter::kTicksPaused, false, "{} ticks came while recording was paused; their time is [paused]."},

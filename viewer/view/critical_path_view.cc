@@ -35,10 +35,7 @@ analyze::Levels levels_of_run(const load::Profile& profile) {
 
 /// Whether the waits of a kind are ended by threads of the program: then somebody must have.
 bool ended_by_threads(format::ObjectKind kind) {
-  using format::ObjectKind;
-  constexpr ObjectKind kKinds[] = {ObjectKind::kMutex,     ObjectKind::kRwLock,  ObjectKind::kCondition,
-                                   ObjectKind::kSemaphore, ObjectKind::kBarrier, ObjectKind::kThread};
-  return std::ranges::find(kKinds, kind) != std::end(kKinds);
+  return format::is_released(kind) || kind == format::ObjectKind::kThread;
 }
 
 uint64_t unknown_releasers(const load::Profile& profile, const analyze::CriticalPath& path) {

@@ -16,7 +16,7 @@ namespace {
 using format::ObjectKind;
 
 /// What the number of an object is.
-enum class Identity : uint8_t { kNone, kAddress, kTid, kPid, kDescriptor };
+enum class Identity : uint8_t { kNone, kAddress, kNumber, kTid, kPid, kDescriptor };
 
 struct KindWords {
   std::string_view name;
@@ -35,6 +35,11 @@ constexpr std::array<KindWords, size_t(ObjectKind::kCount)> kKinds{{
     {"Poll", Identity::kDescriptor},
     {"Stream", Identity::kDescriptor},
     {"Futex", Identity::kAddress},
+    {"Once", Identity::kAddress},
+    {"Signal", Identity::kNone},
+    {"Queue", Identity::kNumber},
+    {"Semaphores", Identity::kNumber},
+    {"File lock", Identity::kDescriptor},
 }};
 static_assert(!kKinds.back().name.empty());
 
@@ -53,7 +58,7 @@ std::string descriptor_words(const load::Profile& profile, const analyze::Object
   const std::string& name = profile.waits.names[object.name];
   if (name.empty()) return fmt::format("{} fd {}", kind, object.address);
   constexpr std::string_view kSocket = "socket ";
-  if (object.kind == ObjectKind::kPoll) return fmt::format("{} {}", kind, name);
+  if (object.kind != ObjectKind::kDescriptor) return fmt::format("{} {}", kind, name);
   if (name.starts_with(kSocket)) return fmt::format("Socket {}", name.substr(kSocket.size()));
   if (name.starts_with("pipe:")) return fmt::format("Pipe {}", name.substr(5));
   return fmt::format("{} {}", name.starts_with("/dev/pts/") ? "Terminal" : kind, name);
@@ -93,6 +98,9 @@ std::string object_words(const Source& source, const analyze::ObjectKey& object)
       return joined_thread(profile, object);
     case Identity::kAddress:
       return fmt::format("{} {}", words.name, address_words(source, object));
+    case Identity::kNumber:
+      return fmt::format("{} {}{}", words.name, uint32_t(object.address),
+                         object.address & format::kToSend ? ", to send" : "");
     case Identity::kPid:
       return int32_t(object.address) > 0 ? fmt::format("Child process {}", object.address)
                                          : "Child process, any";

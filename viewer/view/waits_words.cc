@@ -18,7 +18,7 @@ namespace {
 /// What threads of the program have in common. That one waits for another's end is how programs are, and
 /// nobody ended the wait of a thread that had nothing to do all the time.
 bool is_shared(const analyze::WaitObject& object) {
-  return object.key.kind <= format::ObjectKind::kBarrier && !object.holders.empty();
+  return format::is_released(object.key.kind) && !object.holders.empty();
 }
 
 }  // namespace

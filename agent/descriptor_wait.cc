@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// See descriptor_wait.h.
+// Context: any thread of the target, its signal handlers included.
+#include "agent/descriptor_wait.h"
+
+#include <atomic>
+
+#include "agent/descriptor_names.h"
+#include "agent/signal/agent_state.h"
+
+namespace varve::agent {
+namespace {
+
+constexpr unsigned kPlaces = 1024;
+
+/// By descriptor: when the last transfer began; later than now where none is to be looked at before.
+struct LastTransfers {
+  std::atomic<uint64_t> begin_ns[kPlaces];
+};
+constinit LastTransfers last_in, last_out;
+
+/// What is no pipe and no socket now may be one soon, under the same number.
+constexpr uint64_t kAskAgainNs = 10'000'000;
+
+/// A thousand a second, and two thousand at once: one takes 3 to 6 us, for the stack and the name.
+constinit Allowance transfers{1'000'000, 2'000'000'000};
+
+}  // namespace
+
+void note_transfer(int fd, Way way, uint64_t begin_ns, uint64_t took_ns) {
+  std::atomic<uint64_t>& last = (way == Way::kIn ? last_in : last_out).begin_ns[unsigned(fd) % kPlaces];
+  const uint64_t before = last.load(std::memory_order_relaxed);
+  if (begin_ns < before) return;
+  last.store(begin_ns, std::memory_order_relaxed);
+  const uint64_t seldom = agent_state.wait_min_ns / 2;
+  if (begin_ns < before + seldom) return;
+  if (way == Way::kIn && took_ns > seldom) return;  // it was empty: nobody waited to send
+  const Traffic traffic = traffic_of(fd);
+  if (traffic == Traffic::kNone) return last.store(begin_ns + kAskAgainNs, std::memory_order_relaxed);
+  if (way == Way::kIn && traffic != Traffic::kPipe) return;
+  if (transfers.take(begin_ns)) note_release(format::ObjectKind::kDescriptor, released_by(fd, way), begin_ns);
+}
+
+}  // namespace varve::agent
