@@ -58,7 +58,7 @@ VARVE_HOOK void _longjmp(__jmp_buf_tag* buffer, int value) noexcept {
 VARVE_HOOK void siglongjmp(__jmp_buf_tag* buffer, int value) noexcept {
   jump(real_siglongjmp, buffer, value);
 }
-VARVE_HOOK [[noreturn]] void __longjmp_chk(__jmp_buf_tag* buffer, int value) noexcept {
+VARVE_HOOK __attribute__((noreturn)) void __longjmp_chk(__jmp_buf_tag* buffer, int value) noexcept {
   jump(real_checked_longjmp, buffer, value);
 }
 
