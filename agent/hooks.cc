@@ -26,6 +26,7 @@ void resolve_hooks() {
   resolve_ipc_hooks();
   resolve_file_lock_hooks();
   resolve_leave_hooks();
+  resolve_life_hooks();
 }
 
 void start_hooks() {

@@ -29,6 +29,7 @@ void resolve_futex_hooks();
 void resolve_ipc_hooks();
 void resolve_file_lock_hooks();
 void resolve_leave_hooks();
+void resolve_life_hooks();
 void start_thread_hooks();
 void start_process_hooks();
 

@@ -25,6 +25,9 @@ using format::ObjectKind;
 /// ones.
 constinit Allowance events{250'000, 1'000'000'000};
 
+/// A thousand each a second, and a thousand at once. Who makes objects all the time makes them at one place.
+constinit Allowance creations{1'000'000, 1'000'000'000}, destructions{1'000'000, 1'000'000'000};
+
 /// The registers that a callee saves, and where we are: all that unwinding from here can need.
 inline __attribute__((always_inline)) Registers registers_here() {
   Registers registers;
@@ -124,12 +127,12 @@ void end_wait(ThreadBlock& block, const OpenWait& wait, Asked asked, uint64_t no
 }
 
 /// By a thread that has a block.
-void write_release(const Event& event) {
+void write_now(const Event& event, bool with_stack = true) {
   ThreadBlock& block = *current_block;
   if (block.in_wait_trace) return count(format::Counter::kWaitsLost);
   InTrace tracing(block);
   SignalBlock guard;
-  write_event(block, event, true);
+  write_event(block, event, with_stack);
 }
 
 void leave(const OpenWait& wait) {
@@ -216,6 +219,8 @@ bool Waiting::is_open_in(const ThreadBlock& block) const {
 }
 
 void Releasing::look() {
+  // The calling thread has the lock still: no more than a look where there are too many anyway.
+  if (!events.has_any(recent_ns())) return;
   const uint64_t now = monotonic_ns(), since = wait_trace.waiters.since_ns(object_);
   if (!current_block || !current_block->live || !has_room(*current_block, this) ||
       now < since + agent_state.wait_min_ns / 2)
@@ -227,12 +232,27 @@ void Releasing::look() {
 }
 
 void Releasing::note() const {
-  write_release({format::RecordKind::kRelease, kind_, object_, time_ns_, waited_ns_, uint64_t(waiters_)});
+  write_now({format::RecordKind::kRelease, kind_, object_, time_ns_, waited_ns_, uint64_t(waiters_)});
 }
 
 void note_release(ObjectKind kind, uint64_t object, uint64_t time_ns) {
-  write_release({format::RecordKind::kRelease, kind, object, time_ns, 0, 1});
+  write_now({format::RecordKind::kRelease, kind, object, time_ns, 0, 1});
 }
+
+namespace {
+
+void note_life(ObjectKind kind, const void* object, bool made, Allowance& allowance) {
+  if (!traces_waits() || !current_block || !current_block->live || !has_room(*current_block, &kind)) return;
+  if (!allowance.has_any(recent_ns())) return;
+  const uint64_t now = monotonic_ns();
+  if (allowance.take(now))
+    write_now({format::RecordKind::kCreation, kind, object_of(object), now, 0, uint64_t(made)}, made);
+}
+
+}  // namespace
+
+void note_creation(ObjectKind kind, const void* object) { note_life(kind, object, true, creations); }
+void note_destruction(ObjectKind kind, const void* object) { note_life(kind, object, false, destructions); }
 
 void end_waits_below(ThreadBlock& block, uint64_t stack_pointer) {
   if (!block.stack.contains(stack_pointer)) return;

@@ -20,11 +20,16 @@ class Allowance {
  public:
   constexpr Allowance(uint64_t ns_each, uint64_t ns_at_once) : ns_each_(ns_each), ns_at_once_(ns_at_once) {}
 
+  /// Whether take() would give one.
+  bool has_any(uint64_t now_ns) const {
+    return paid_until_ns_.load(std::memory_order_relaxed) <= now_ns + ns_at_once_;
+  }
+
   /// Of two threads that ask at once both may be let through.
   bool take(uint64_t now_ns) {
+    if (!has_any(now_ns)) return false;
     const uint64_t paid = paid_until_ns_.load(std::memory_order_relaxed);
     const uint64_t from = paid > now_ns ? paid : now_ns;
-    if (from > now_ns + ns_at_once_) return false;
     paid_until_ns_.store(from + ns_each_, std::memory_order_relaxed);
     return true;
   }
@@ -127,6 +132,10 @@ class Releasing {
 /// The calling thread, one that is recorded, may have let somebody go on: who, nobody can ask. After a
 /// Waiting of its own, so that there is room on its stack.
 void note_release(format::ObjectKind kind, uint64_t object, uint64_t time_ns);
+
+/// The calling thread has initialized an object, or destroyed it.
+void note_creation(format::ObjectKind kind, const void* object);
+void note_destruction(format::ObjectKind kind, const void* object);
 
 /// Ends the waits of the calling thread whose scopes lie below `stack_pointer`, to which it jumps.
 void end_waits_below(ThreadBlock& block, uint64_t stack_pointer);

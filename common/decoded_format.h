@@ -21,6 +21,7 @@ enum class DecodedChunk : uint32_t {
   kWeights = fourcc("DWGT"),  // uint64 a sample: CPU time in ns
   kLeaves = fourcc("DLEF"),   // uint32 a sample: its path
   kWaits = fourcc("DWAT"),    // DecodedWait, by thread, then by time; all waits, then all releases
+                              // likewise, then creations
   kEnd = fourcc("DEND"),      // empty: the file is whole
 };
 
@@ -29,9 +30,9 @@ enum class DecodedChunk : uint32_t {
 struct DecodedKey {
   uint64_t inputs;                               // load::hash_inputs()
   uint64_t owners, sites, paths, runs, samples;  // rows of each
-  uint64_t waits, releases;                      // likewise
+  uint64_t waits, releases, creations;           // likewise
 };
-static_assert(sizeof(DecodedKey) == 64);
+static_assert(sizeof(DecodedKey) == 72);
 
 struct DecodedSite {
   uint32_t module;  // row; those of files, then the anonymous ones; UINT32_MAX: none, a load::SpecialSite
@@ -55,7 +56,7 @@ struct DecodedRun {
 static_assert(sizeof(DecodedRun) == 16);
 
 struct DecodedWait {
-  uint64_t time_ns;      // CLOCK_MONOTONIC: the end of a wait; a release
+  uint64_t time_ns;      // CLOCK_MONOTONIC: the end of a wait; a release; a creation
   uint64_t duration_ns;  // see wait_format.h
   uint64_t object;
   uint32_t thread;  // row

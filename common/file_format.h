@@ -19,7 +19,7 @@ constexpr uint32_t round_up(uint32_t bytes, uint32_t unit) { return (bytes + uni
 inline constexpr uint8_t kMagic[8] = {0x8b, 'V', 'R', 'V', '\r', '\n', 0x1a, '\n'};
 inline constexpr uint16_t kMajor = 1;
 /// 1: ProcessRecord::children_cpu_ns and end_gap_ns. 2: waits, among the samples.
-/// 3: stacks of waits that no agent saw, of the observer.
+/// 3: stacks of waits that no agent saw, of the observer; creations of objects, among the samples.
 inline constexpr uint16_t kMinor = 3;
 inline constexpr uint16_t kByteOrder = 0x0102;
 inline constexpr uint32_t kPageSize = 4096;
@@ -89,7 +89,7 @@ enum class ChunkType : uint32_t {
   kProcess = fourcc("PROC"),    // agent: kProcess, kCounters, kText records
   kModules = fourcc("MODS"),    // agent: kModuleLoad, kModuleUnload records
   kThreads = fourcc("THRD"),    // agent: kThread records of exactly sizeof(ThreadRecord)
-  kSamples = fourcc("SAMP"),    // agent: kThreadSwitch, kSample, kWaitEvent, kRelease records
+  kSamples = fourcc("SAMP"),    // agent: kThreadSwitch, kSample, kWaitEvent, kRelease, kCreation records
   kMarks = fourcc("MARK"),      // agent: kMark, kProcessExit, kDescriptor records
   kRunStates = fourcc("RUNS"),  // observer: kTrack, kTrackEnd, kSwitches, kSweep, kWait, ...
   kStrings = fourcc("STRG"),    // symbols: array chunk, see symbol_format.h
@@ -138,6 +138,7 @@ enum class RecordKind : uint8_t {
   kDescriptor = 19,    // DescriptorRecord, name NUL
   kWaitModule = 20,    // WaitModuleRecord, build id, path NUL
   kWaitStack = 21,     // WaitStackRecord, frames
+  kCreation = 22,      // varints, see wait_format.h
 };
 
 /// `size` covers this header and the body, so a reader skips kinds it does not know.

@@ -49,16 +49,17 @@ constexpr bool is_descriptor(ObjectKind kind) {
   return kind == ObjectKind::kPoll || kind == ObjectKind::kDescriptor || kind == ObjectKind::kFileLock;
 }
 
-// kWaitEvent and kRelease. RecordHeader::flags as of kSample: low 4 bits StackEnd, kSampleFramePointer. Body,
-// all LEB128 varints:
+// kWaitEvent, kRelease and kCreation. RecordHeader::flags as of kSample: low 4 bits StackEnd,
+// kSampleFramePointer. Body, all LEB128 varints:
 //   time delta, as of kSample
-//   ago: ns from the moment that this is about, the end of the wait or the release, to the record's time
+//   ago: ns from the moment that this is about, the end of the wait, the release or the creation, to the
+//     record's time
 //   kind: ObjectKind
 //   object: an address, unless ObjectKind says otherwise
-//   duration: kWaitEvent: ns of waiting; kRelease: ns since the longest wait for this object began
+//   duration: kWaitEvent: ns of waiting; kRelease: ns since the longest wait for this object began;
+//     kCreation: 0
 //   count: kWaitEvent: waits that this record is the sum of; kRelease: threads that waited, as far as the
-//   agent
-//     knew
+//     agent knew; kCreation: 1 where the object was initialized, 0 where it was destroyed
 //   the stack, as of kSample; nothing where StackEnd is kNotTaken, and then the next record's stack is told
 //     against the one before this
 /// Whether the object of a kind is an address of the program's memory.

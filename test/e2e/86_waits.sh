@@ -7,7 +7,7 @@
 
 # object TYPE COLUMN [FUNCTION]: of the objects of a type, those that the waiter first waited for in a function. The other
 # thread's call may take long for want of a processor, and of a write nobody knows whether that was it.
-object() { rows waits waits "sum(n(r, '$2') for r in rows if r['type'] == '$1' and '($3)' in r['created_at'])" --thread waiter; }
+object() { rows waits waits "sum(n(r, '$2') for r in rows if r['type'] == '$1' and r['function'] == '$3')" --thread waiter; }
 
 # waits WHAT TYPE FUNCTION [HOLDER]
 waits() {
@@ -20,7 +20,7 @@ waits() {
   holds "wait of $what is $got, by its own clock $ns, $(truth ready_ns) ready" \
     "0.97 * $ns - $(truth ready_ns) - 1e6 <= $got <= 1.03 * $ns"
   [ -z "$holder" ] || expect_eq "who ended waits of $what" \
-    "$(rows waits waits "[r['top_holder'].split(':')[0] for r in rows if r['type'] == '$type' and '($function)' in r['created_at']]" --thread waiter)" \
+    "$(rows waits waits "[r['top_holder'].split(':')[0] for r in rows if r['type'] == '$type' and r['function'] == '$function']" --thread waiter)" \
     "['$holder']"
   # By thread: what the objects have, and [other waits].
   holds "sum of $what" "abs($(rows waits waits "sum(n(r, 'wait_ns') for r in rows)") - $(rows threads waits "sum(n(r, 'wait_ns') for r in rows)")) <= 10"
@@ -58,6 +58,7 @@ report top-down waits --metric wait --format csv
 expect_match out 'mutex_waiter'
 report waits waits
 expect_match out '^Who ended these waits'
+expect_match <(rows waits waits "[r['created_at'] for r in rows if r['type'] == 'Barrier']") 'wait_truth.c:[0-9]+ \(prepare\)'
 
 # By whatever waits are listed, they add up to the same: the Wait of all threads. So they do in a part of the run, in which
 # some threads only waited.
@@ -162,6 +163,43 @@ profile stripped ./locks
 expect_eq "locks by module" "$(locks stripped | sed 's/+0x[0-9a-f]*/+N/g')" "['Mutex locks+N', 'Mutex locks+N']"
 rm locks
 expect_eq "locks without a program" "$(locks known)" "['Mutex plain', 'Mutex table.queues[2].lock']"
+
+# One address, four objects after each other: each has the line that made it, one without a call that of its first waiter.
+build lives <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+static void *take(void *lock) {
+  pthread_mutex_lock(lock);
+  return pthread_mutex_unlock(lock), NULL;
+}
+static void wait_for(pthread_mutex_t *lock) {
+  pthread_t thread;
+  pthread_mutex_lock(lock);
+  pthread_create(&thread, NULL, take, lock);
+  usleep(20000);
+  pthread_mutex_unlock(lock);
+  pthread_join(thread, NULL);
+}
+static void make_one(pthread_mutex_t *lock) { pthread_mutex_init(lock, NULL); }
+static void make_other(pthread_mutex_t *lock) { pthread_mutex_init(lock, NULL); }
+int main(void) {
+  pthread_mutex_t *lock = malloc(sizeof *lock);
+  make_one(lock), wait_for(lock), pthread_mutex_destroy(lock);
+  make_other(lock), wait_for(lock);
+  make_other(lock), wait_for(lock), pthread_mutex_destroy(lock);
+  *lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+  wait_for(lock);
+  return 0;
+}
+END
+lives() { rows waits "$1" "sorted((r['created_at'].split('(')[1], r['wait_count']) for r in rows if r['type'] == 'Mutex')"; }
+each="[('make_one)', '1'), ('make_other)', '1'), ('make_other)', '1'), ('take)', '1')]"
+profile made ./lives
+expect_eq "objects at one address" "$(lives made)" "$each"
+expect_eq "of one address" "$(rows waits made "len({r['object'] for r in rows if r['type'] == 'Mutex'})")" 1
+expect_match <(rows waits made "[r['created_at'] for r in rows if r['type'] == 'Mutex']") '^.*:16 \(make_one\)'
+expect_eq "the same, from the decoded profile" "$(lives made)" "$each"
 
 # --waits off: no wait has a row, and the profile says why.
 record -q --waits off -o off "$programs/wait_truth" sleep

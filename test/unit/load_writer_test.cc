@@ -183,7 +183,7 @@ Test(load_writer, waits_among_samples_read_back_equal) {
     uint64_t time_ns;
     std::vector<uint64_t> stack;
   };
-  std::vector<Expected> waits, releases;
+  std::vector<Expected> waits, releases, creations;
   std::vector<Written> samples;
   for (uint64_t time = 1'000'000'000; time < 1'002'000'000; time += 1000) {
     std::vector<uint64_t> stack(1 + random() % 20);
@@ -193,17 +193,23 @@ Test(load_writer, waits_among_samples_read_back_equal) {
       recording.sample(0, samples.back());
       continue;
     }
-    const bool release = random() % 3 == 0, bare = !release && random() % 2;
+    constexpr RecordKind kRecords[] = {RecordKind::kWaitEvent, RecordKind::kWaitEvent, RecordKind::kRelease,
+                                       RecordKind::kCreation};
+    const RecordKind record = kRecords[random() % 4];
+    const bool bare = record != RecordKind::kRelease && random() % 2;
     if (bare) stack.clear();
     const uint64_t ago = random() % 1000;
-    agent::RecordFields fields{release ? RecordKind::kRelease : RecordKind::kWaitEvent,
+    agent::RecordFields fields{record,
                                uint8_t(bare ? StackEnd::kNotTaken : StackEnd::kRoot),
                                0,
                                5,
                                {ago, 1 + random() % uint64_t(ObjectKind::kDescriptor), random(),
                                 random() % 1'000'000, bare ? 1 + random() % 100 : 1}};
     recording.event(0, time, fields, stack);
-    (release ? releases : waits).push_back({fields, time - ago, stack});
+    (record == RecordKind::kRelease    ? releases
+     : record == RecordKind::kCreation ? creations
+                                       : waits)
+        .push_back({fields, time - ago, stack});
   }
   const auto profile = load::load(directory);
   cr_assert(profile.has_value());
@@ -230,6 +236,11 @@ Test(load_writer, waits_among_samples_read_back_equal) {
   for (size_t i = 0; i < releases.size(); ++i)
     cr_expect(profile->waits.releases[i].time_ns == releases[i].time_ns &&
               stack_of(*profile, profile->waits.releases[i].path) == releases[i].stack);
+  std::ranges::stable_sort(creations, by_time);
+  cr_assert_eq(profile->waits.creations.size(), creations.size());
+  for (size_t i = 0; i < creations.size(); ++i)
+    cr_expect(profile->waits.creations[i].time_ns == creations[i].time_ns &&
+              stack_of(*profile, profile->waits.creations[i].path) == creations[i].stack);
   size_t next = 0;
   for (size_t row = 0; row < profile->samples.size(); ++row)
     if (profile->samples.ticks[row] != 0)

@@ -11,8 +11,9 @@ namespace varve::analyze {
 struct ObjectKey {
   ProcessId process;
   format::ObjectKind kind = format::ObjectKind::kNone;
-  uint64_t address = 0;  // see format::ObjectKind
-  uint32_t name = 0;     // load::Wait::name
+  uint64_t address = 0;   // see format::ObjectKind
+  uint32_t name = 0;      // load::Wait::name
+  uint32_t creation = 0;  // load::Wait::creation: an address may be one object after the other
   constexpr auto operator<=>(const ObjectKey&) const = default;
 };
 
@@ -22,7 +23,7 @@ inline ObjectKey key_of(const load::Profile& profile, const load::Wait& wait) {
   const ProcessId process = profile.threads[wait.thread.index()].process;
   if (wait.name != 0) return {process, wait.kind, 0, wait.name};
   const uint64_t number = format::is_descriptor(wait.kind) ? uint32_t(wait.object) : wait.object;
-  return {process, wait.kind, number, 0};
+  return {process, wait.kind, number, 0, wait.creation};
 }
 
 /// Of a lock one thread after the other has it; anything else is a message.

@@ -90,13 +90,14 @@ class Reader {
     read_into(header, {reinterpret_cast<uint8_t*>(&key_), sizeof key_});
     require(key_.inputs == inputs);
     // Memory is bounded by the size of the file.
-    const std::array<std::pair<uint64_t, size_t>, 7> rows = {{{key_.owners, sizeof(uint32_t)},
+    const std::array<std::pair<uint64_t, size_t>, 8> rows = {{{key_.owners, sizeof(uint32_t)},
                                                               {key_.sites, sizeof(format::DecodedSite)},
                                                               {key_.paths, sizeof(format::DecodedPath)},
                                                               {key_.runs, sizeof(format::DecodedRun)},
                                                               {key_.samples, 2 * sizeof(uint64_t) + 4},
                                                               {key_.waits, sizeof(format::DecodedWait)},
-                                                              {key_.releases, sizeof(format::DecodedWait)}}};
+                                                              {key_.releases, sizeof(format::DecodedWait)},
+                                                              {key_.creations, sizeof(format::DecodedWait)}}};
     uint64_t bytes_left = file_.size();
     for (const auto& [count, size] : rows) {
       require(count <= bytes_left / size);
@@ -107,14 +108,16 @@ class Reader {
 
   void read_columns(std::vector<uint32_t>& owners, std::vector<format::DecodedSite>& sites) {
     rows_.releases = key_.releases;
-    std::array<Column, 8> columns = {column(DecodedChunk::kOwners, owners, key_.owners),
-                                     column(DecodedChunk::kSites, sites, key_.sites),
-                                     column(DecodedChunk::kPaths, rows_.paths, key_.paths),
-                                     column(DecodedChunk::kRuns, rows_.runs, key_.runs),
-                                     column(DecodedChunk::kTimes, rows_.time_ns, key_.samples),
-                                     column(DecodedChunk::kWeights, rows_.weight_ns, key_.samples),
-                                     column(DecodedChunk::kLeaves, rows_.leaf, key_.samples),
-                                     column(DecodedChunk::kWaits, rows_.waits, key_.waits + key_.releases)};
+    rows_.creations = key_.creations;
+    std::array<Column, 8> columns = {
+        column(DecodedChunk::kOwners, owners, key_.owners),
+        column(DecodedChunk::kSites, sites, key_.sites),
+        column(DecodedChunk::kPaths, rows_.paths, key_.paths),
+        column(DecodedChunk::kRuns, rows_.runs, key_.runs),
+        column(DecodedChunk::kTimes, rows_.time_ns, key_.samples),
+        column(DecodedChunk::kWeights, rows_.weight_ns, key_.samples),
+        column(DecodedChunk::kLeaves, rows_.leaf, key_.samples),
+        column(DecodedChunk::kWaits, rows_.waits, key_.waits + key_.releases + key_.creations)};
     for (;;) {
       const format::ChunkHeader header = next_chunk();
       if (header.type == uint32_t(DecodedChunk::kEnd)) break;
@@ -177,12 +180,14 @@ void check_runs(const DecodedSamples& rows, const Profile& profile) {
   require(first == rows.time_ns.size());
 }
 
-/// Both parts by thread, then by time.
+/// Each part by thread, then by time.
 void check_waits(const DecodedSamples& rows, const Profile& profile) {
   const auto key = [](const format::DecodedWait& row) { return std::pair(row.thread, row.time_ns); };
-  const auto first_release = rows.waits.end() - ptrdiff_t(rows.releases);
+  const auto first_creation = rows.waits.end() - ptrdiff_t(rows.creations);
+  const auto first_release = first_creation - ptrdiff_t(rows.releases);
   require(std::ranges::is_sorted(rows.waits.begin(), first_release, {}, key) &&
-          std::ranges::is_sorted(first_release, rows.waits.end(), {}, key));
+          std::ranges::is_sorted(first_release, first_creation, {}, key) &&
+          std::ranges::is_sorted(first_creation, rows.waits.end(), {}, key));
   for (const format::DecodedWait& row : rows.waits)
     require(row.thread < profile.threads.size() && row.path < rows.paths.size() && row.kind != 0 &&
             row.kind < uint32_t(format::ObjectKind::kCount) && row.duration_ns <= row.time_ns);

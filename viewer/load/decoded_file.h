@@ -27,8 +27,8 @@ struct DecodedSamples {
   std::vector<format::DecodedRun> runs;
   std::vector<uint64_t> time_ns, weight_ns;
   std::vector<PathId> leaf;
-  std::vector<format::DecodedWait> waits;  // then `releases` of another kind
-  uint64_t releases = 0;
+  std::vector<format::DecodedWait> waits;  // then `releases` and `creations`
+  uint64_t releases = 0, creations = 0;
 };
 
 /// What the profile's file "decoded" holds, each number in it checked against the rows that `profile` has so

@@ -15,6 +15,7 @@
 #include "common/session_keys.h"
 #include "viewer/load/agent_file.h"
 #include "viewer/load/chunk_pipeline.h"
+#include "viewer/load/creations.h"
 #include "viewer/load/decoded_file.h"
 #include "viewer/load/descriptors.h"
 #include "viewer/load/join_tracks.h"
@@ -58,6 +59,7 @@ class Loader {
     tell_wait_kinds(profile_);
     if (options_.samples) add_observed_waits(profile_, tree, std::move(looks_));
     name_descriptors(profile_, agents_);
+    find_creations(profile_);
     add_reaped(profile_, std::move(reaped_), changes_);
     if (options_.samples) profile_.samples = finish_samples(tree);
     complete_elapsed();
@@ -255,10 +257,15 @@ bool Loader::adopt_samples(PathTree& tree) {
 }
 
 void Loader::adopt_waits(const DecodedSamples& decoded) {
-  const size_t waits = decoded.waits.size() - decoded.releases;
+  using format::RecordKind;
+  const size_t releases_end = decoded.waits.size() - decoded.creations;
+  const size_t waits_end = releases_end - decoded.releases;
   for (size_t i = 0; i < decoded.waits.size(); ++i) {
     const format::DecodedWait& row = decoded.waits[i];
-    add_event({i >= waits, format::ObjectKind(row.kind), row.count, row.time_ns, row.object, row.duration_ns},
+    const RecordKind record = i < waits_end      ? RecordKind::kWaitEvent
+                              : i < releases_end ? RecordKind::kRelease
+                                                 : RecordKind::kCreation;
+    add_event({record, format::ObjectKind(row.kind), row.count, row.time_ns, row.object, row.duration_ns},
               {row.thread}, {row.path});
   }
 }
@@ -327,9 +334,14 @@ void Loader::add_chunk(const DecodedChunk& chunk, PathTree& tree) {
 }
 
 void Loader::add_event(const DecodedEvent& event, ThreadId thread, PathId path) {
-  if (event.release) {
+  if (event.record == format::RecordKind::kRelease) {
     profile_.waits.releases.push_back(
         {event.time_ns, event.duration_ns, event.object, thread, path, event.count, event.kind});
+    return;
+  }
+  if (event.record == format::RecordKind::kCreation) {
+    profile_.waits.creations.push_back(
+        {event.time_ns, event.object, thread, path, event.kind, event.count != 0});
     return;
   }
   // As of weights: sums must not wrap.

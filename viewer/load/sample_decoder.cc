@@ -63,7 +63,8 @@ void SampleDecoder::decode_records(const Chunk& chunk, ByteView records, Decoded
       ByteView record = stream.next();
       if (kind == RecordKind::kSample) {
         decode_sample(record, out);
-      } else if (kind == RecordKind::kWaitEvent || kind == RecordKind::kRelease) {
+      } else if (kind == RecordKind::kWaitEvent || kind == RecordKind::kRelease ||
+                 kind == RecordKind::kCreation) {
         decode_event(record, out);
       } else if (kind == RecordKind::kThreadSwitch) {
         out.runs.push_back({record.read<format::ThreadSwitchRecord>().thread, uint32_t(out.samples.size())});
@@ -91,7 +92,7 @@ void SampleDecoder::decode_event(ByteView record, DecodedChunk& out) {
   sample.is_event = true;
   decode_time(record, sample);
   DecodedEvent event;
-  event.release = header.kind == uint8_t(RecordKind::kRelease);
+  event.record = RecordKind(header.kind);
   event.time_ns = sample.time_ns - std::min(record.read_varint(), sample.time_ns);
   const uint64_t kind = record.read_varint();
   event.object = record.read_varint();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // One sample chunk, decoded: times, weights and, of each stack, the part that differs from the stack before,
-// its addresses already turned into code sites. Waits and releases are rows among the samples. Chunks decode
-// independently, so several decoders work at once. Not the tree of paths: path_tree.h puts the decoded chunks
-// together, in their order. Context: viewer, one decoder a thread.
+// its addresses already turned into code sites. Waits, releases and creations are rows among the samples.
+// Chunks decode independently, so several decoders work at once. Not the tree of paths: path_tree.h puts the
+// decoded chunks together, in their order. Context: viewer, one decoder a thread.
 #pragma once
 
 #include <memory>
@@ -41,9 +41,9 @@ struct DecodedSample {
   bool is_event = false;  // no sample, but the next of DecodedChunk::events
 };
 
-/// A wait or a release.
+/// A wait, a release or a creation.
 struct DecodedEvent {
-  bool release = false;
+  format::RecordKind record = format::RecordKind::kWaitEvent;
   format::ObjectKind kind = format::ObjectKind::kNone;
   uint32_t count = 0;
   uint64_t time_ns = 0, object = 0, duration_ns = 0;

@@ -26,6 +26,7 @@ struct Wait {
   format::ObjectKind kind = format::ObjectKind::kNone;
   uint32_t name = 0;            // of a descriptor: in Waits::names
   uint32_t flow = 0;            // likewise: what comes by it, in whatever process; 0: not known
+  uint32_t creation = 0;        // of an object in memory: 1 + the row of Waits::creations; 0: not seen
   bool observed = false;        // from outside, by the observer: no hook saw it
   bool observed_stack = false;  // only its stack is the observer's: the hook took none
 
@@ -43,6 +44,16 @@ struct Release {
   uint32_t flow = 0;  // of a descriptor: who waits for it goes on
 };
 
+/// An object was initialized, or destroyed.
+struct Creation {
+  uint64_t time_ns = 0;  // CLOCK_MONOTONIC
+  uint64_t object = 0;
+  ThreadId thread;
+  PathId path;
+  format::ObjectKind kind = format::ObjectKind::kNone;
+  bool made = true;
+};
+
 /// An object in the data of a module: a variable, or a part of one.
 struct ObjectPlace {
   ProcessId process;
@@ -58,8 +69,9 @@ struct PipeOutput {
 };
 
 struct Waits {
-  std::vector<Wait> waits;        // by thread, then by end
-  std::vector<Release> releases;  // likewise, by time
+  std::vector<Wait> waits;          // by thread, then by end
+  std::vector<Release> releases;    // likewise, by time
+  std::vector<Creation> creations;  // likewise
   /// What descriptors were: "socket 127.0.0.1:80", else as in /proc/PID/fd. The first is not known.
   std::vector<std::string> names = {""};
   std::vector<ObjectPlace> places;  // by process, then by address
@@ -78,6 +90,8 @@ struct Waits {
     std::ranges::stable_sort(waits, {}, [](const Wait& row) { return std::tuple(row.thread, row.end_ns); });
     std::ranges::stable_sort(releases, {},
                              [](const Release& row) { return std::tuple(row.thread, row.time_ns); });
+    std::ranges::stable_sort(creations, {},
+                             [](const Creation& row) { return std::tuple(row.thread, row.time_ns); });
   }
 };
 

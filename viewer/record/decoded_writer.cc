@@ -82,6 +82,9 @@ class Writer {
       for (const load::Release& each : profile_.waits.releases)
         add(format::DecodedWait{each.time_ns, each.waited_ns, each.object, each.thread.value, each.path.value,
                                 each.waiters, uint32_t(each.kind)});
+      for (const load::Creation& each : profile_.waits.creations)
+        add(format::DecodedWait{each.time_ns, 0, each.object, each.thread.value, each.path.value, each.made,
+                                uint32_t(each.kind)});
     });
     Rows(file_, DecodedChunk::kEnd).finish();
   }
@@ -118,8 +121,11 @@ class Writer {
       if (!each.observed) last_path = std::max(last_path, told_path(each).value);
     for (const load::Release& each : profile_.waits.releases)
       last_path = std::max(last_path, each.path.value);
+    for (const load::Creation& each : profile_.waits.creations)
+      last_path = std::max(last_path, each.path.value);
     key_.waits = uint64_t(std::ranges::count(profile_.waits.waits, false, &load::Wait::observed));
     key_.releases = profile_.waits.releases.size();
+    key_.creations = profile_.waits.creations.size();
     key_.paths = last_path + uint64_t{1};
     for (const load::Path& path : std::span(profile_.paths).subspan(1, last_path))
       last_site = std::max(last_site, path.site.value);

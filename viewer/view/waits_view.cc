@@ -27,6 +27,12 @@ std::string top_holder(const Source& source, const ThreadNames& names, const Wai
   return names.of(top.thread) + (place.empty() ? "" : ": ") + place;
 }
 
+/// Where the object was made; where no call was seen that did, where a thread first waited for it.
+Caller made_at(const Source& source, const WaitObject& object) {
+  if (object.key.creation == 0) return caller_of(source, object.first);
+  return caller_of(source, source.profile.waits.creations[object.key.creation - 1].path);
+}
+
 /// Sorts the objects; returns how many of them have a row.
 size_t add_object_table(View& view, const ShownWaits& shown, std::vector<WaitObject>& objects) {
   const Source& source = shown.source;
@@ -36,7 +42,7 @@ size_t add_object_table(View& view, const ShownWaits& shown, std::vector<WaitObj
                   {"waits",
                    "object",
                    "objects",
-                   {{"", "First wait at", Unit::kText, false, 1, 4},
+                   {{"", "Created at", Unit::kText, false, 1, 4},
                     {"", "", Unit::kText},
                     {"object", "Object", Unit::kText},
                     {"type", "", Unit::kText},
@@ -53,11 +59,12 @@ size_t add_object_table(View& view, const ShownWaits& shown, std::vector<WaitObj
   Places places(source);
   const size_t kept = table.fill(objects, [&](const WaitObject& object) {
     const Caller caller = caller_of(source, object.first);
-    const std::string_view where = view.own(caller_words(source, caller));
+    const Caller maker = made_at(source, object);
+    const std::string_view where = view.own(caller_words(source, maker));
     const FunctionCells function = function_cells(source, caller.function);
     table.add({}, object,
-              {where, view.own(short_caller_words(source, caller)),
-               view.own(object_words(source, object.key)), kind_name(object.key.kind), where},
+              {where, view.own(short_caller_words(source, maker)), view.own(object_words(source, object.key)),
+               kind_name(object.key.kind), where},
               {view.own(top_holder(source, names, object)), object.longest_ns, uint64_t(object.threads),
                uint64_t(uint32_t(profile.processes[object.key.process.index()].pid)),
                caller.function.valid() ? function.name : Cell(std::string_view()),

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// Creations: which object of an address a wait is for.
+#include <criterion/criterion.h>
+
+#include "viewer/load/creations.h"
+
+namespace varve::load {
+namespace {
+
+using format::ObjectKind;
+
+Profile profile_with(std::vector<Creation> creations, std::vector<Wait> waits) {
+  Profile profile;
+  profile.processes.resize(2);
+  profile.threads.resize(3);
+  for (uint32_t i = 0; i < 3; ++i)
+    profile.threads[i].process = {i / 2};  // two of the first, one of the other
+  profile.waits.creations = std::move(creations);
+  profile.waits.waits = std::move(waits);
+  return profile;
+}
+
+Creation at(uint64_t time, uint64_t object, uint32_t thread = 0, bool made = true) {
+  return {time, object, {thread}, {0}, ObjectKind::kMutex, made};
+}
+Wait until(uint64_t end, uint64_t object, uint32_t thread = 0, ObjectKind kind = ObjectKind::kMutex) {
+  return {end, 1, object, {thread}, {0}, 1, kind};
+}
+
+uint32_t creation_of(std::vector<Creation> creations, const Wait& wait) {
+  Profile profile = profile_with(std::move(creations), {wait});
+  find_creations(profile);
+  return profile.waits.waits[0].creation;
+}
+
+}  // namespace
+
+Test(creations, a_wait_is_for_the_last_object_made_there_before) {
+  const std::vector<Creation> three = {at(10, 0x40), at(20, 0x80), at(30, 0x40)};
+  cr_expect_eq(creation_of(three, until(9, 0x40)), 0u);
+  cr_expect_eq(creation_of(three, until(10, 0x40)), 1u);
+  cr_expect_eq(creation_of(three, until(29, 0x40)), 1u);
+  cr_expect_eq(creation_of(three, until(30, 0x40)), 3u);
+  cr_expect_eq(creation_of(three, until(99, 0x80)), 2u);
+  cr_expect_eq(creation_of(three, until(99, 0xc0)), 0u);
+}
+
+Test(creations, what_was_destroyed_is_no_object) {
+  cr_expect_eq(creation_of({at(10, 0x40), at(20, 0x40, 0, false)}, until(19, 0x40)), 1u);
+  cr_expect_eq(creation_of({at(10, 0x40), at(20, 0x40, 0, false)}, until(25, 0x40)), 0u);
+  cr_expect_eq(creation_of({at(10, 0x40), at(20, 0x40, 0, false), at(20, 0x40)}, until(25, 0x40)), 3u);
+}
+
+Test(creations, another_process_has_objects_of_its_own) {
+  cr_expect_eq(creation_of({at(10, 0x40, 1)}, until(20, 0x40, 0)), 1u);  // another thread of the same
+  cr_expect_eq(creation_of({at(10, 0x40, 2)}, until(20, 0x40, 0)), 0u);
+}
+
+Test(creations, numbers_are_no_addresses) {
+  cr_expect_eq(creation_of({at(10, 5)}, until(20, 5, 0, ObjectKind::kDescriptor)), 0u);
+  cr_expect_eq(creation_of({at(10, 5)}, until(20, 5, 0, ObjectKind::kFutex)), 1u);
+}
+
+}  // namespace varve::load
