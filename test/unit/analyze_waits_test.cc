@@ -121,6 +121,40 @@ Test(waits, the_end_of_a_thread_releases_who_joins_it) {
   cr_expect_eq(objects[0].holders[0].caused_ns, 29 * kMs);
 }
 
+/// Of children the one whose end is nearest to the wait's: the kernel's word of an end may be late. None that
+/// did not live yet.
+Test(waits, who_waits_for_any_child_goes_on_by_the_nearest_end) {
+  RandomProfile made = two_threads();
+  load::Profile& profile = made.profile;
+  profile.processes[0].pid = 7;
+  profile.waits.waits = {{40 * kMs, 30 * kMs, 0, {1}, {0}, 1, ObjectKind::kChild}};
+  const auto child = [&](uint64_t start_ms, uint64_t end_ms) {
+    const auto number = uint32_t(profile.processes.size());
+    load::Process process;
+    process.pid = int32_t(70 + number), process.ppid = 7;
+    profile.processes.push_back(process);
+    load::Thread thread;
+    thread.process = {number}, thread.tid = process.pid;
+    thread.start_time = {start_ms * kMs}, thread.end_time = {end_ms * kMs};
+    profile.threads.push_back(thread);
+    return ThreadId{uint32_t(profile.threads.size() - 1)};
+  };
+  const auto expect = [&](ThreadId thread, uint64_t at_ms) {
+    const auto releaser = analyze::Releasers(profile).of(profile.waits.waits[0]);
+    cr_assert(releaser);
+    cr_expect_eq(releaser->thread.value, thread.value);
+    cr_expect_eq(releaser->time_ns, at_ms * kMs);
+  };
+  const ThreadId early = child(1, 15);
+  expect(early, 15);
+  expect(child(2, 49), 40);
+  child(41, 42);  // begun by the parent once it went on
+  expect(ThreadId{3}, 40);
+  expect(child(3, 38), 38);
+  child(3, 55);  // long after
+  expect(ThreadId{5}, 38);
+}
+
 Test(waits, sums_of_short_ones_give_way) {
   RandomProfile made = two_threads();
   made.profile.waits.waits = {{30 * kMs, 20 * kMs, 0x10, {1}, {0}, 1, ObjectKind::kMutex},

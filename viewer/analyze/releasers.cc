@@ -123,19 +123,32 @@ Releasers::Key Releasers::key_of(const load::Wait& wait) const {
   return {uint32_t(profile_.processes[process.index()].pid), wait.kind, pid > 0 ? uint64_t(pid) : 0};
 }
 
+bool Releasers::may_have_ended(const Row& row, const load::Wait& wait) const {
+  return row.thread != wait.thread &&
+         profile_.threads[row.thread.index()].start_time.count < std::max<uint64_t>(wait.end_ns, 1);
+}
+
 std::optional<Releaser> Releasers::of(const load::Wait& wait) const {
   const Key key = key_of(wait);
   const uint64_t tolerance = is_end(wait.kind) ? kEndTolerance : 0;
   const uint64_t begin = wait.begin_ns(), end = wait.end_ns;
   const auto at = [](const Row& row) { return std::pair(row.key, row.time_ns); };
-  const uint64_t latest = end > UINT64_MAX - tolerance ? UINT64_MAX : end + tolerance;
-  auto row = std::ranges::upper_bound(rows_, std::pair(key, latest), {}, at);
-  for (int looks = 0; looks < kMostLooks && row != rows_.begin(); ++looks) {
+  const auto after = std::ranges::upper_bound(rows_, std::pair(key, end), {}, at);
+  const Row* nearest = nullptr;
+  for (auto row = after; row != rows_.begin() && after - row < kMostLooks && !nearest;) {
     --row;
     if (row->key != key || row->time_ns + tolerance < begin) break;
-    if (row->thread != wait.thread) return Releaser{row->thread, std::clamp(row->time_ns, begin, end)};
+    if (may_have_ended(*row, wait)) nearest = &*row;
   }
-  return std::nullopt;
+  const uint64_t most = nearest ? std::min(tolerance, end - nearest->time_ns) : tolerance;
+  for (auto row = after; row != rows_.end() && row - after < kMostLooks; ++row) {
+    if (row->key != key || row->time_ns - end > most) break;
+    if (!may_have_ended(*row, wait)) continue;
+    nearest = &*row;
+    break;
+  }
+  if (!nearest) return std::nullopt;
+  return Releaser{nearest->thread, std::clamp(nearest->time_ns, begin, end)};
 }
 
 std::span<const Releasers::Row> Releasers::during(const load::Wait& wait) const {

@@ -54,6 +54,7 @@ class Releasers {
   void add_process_ends(const load::Profile& profile);
   void add_unseen_writers(const load::Profile& profile);
   void sort();
+  bool may_have_ended(const Row& row, const load::Wait& wait) const;
   static Key key_of_flow(uint32_t flow, uint64_t object);
   Key key_of(const load::Wait& wait) const;
   Key key_of(const load::Release& release) const;
