@@ -197,7 +197,7 @@ lives() { rows waits "$1" "sorted((r['created_at'].split('(')[1], r['wait_count'
 each="[('make_one)', '1'), ('make_other)', '1'), ('make_other)', '1'), ('take)', '1')]"
 profile made ./lives
 expect_eq "objects at one address" "$(lives made)" "$each"
-expect_eq "of one address" "$(rows waits made "len({r['object'] for r in rows if r['type'] == 'Mutex'})")" 1
+expect_eq "of one address" "$(rows waits made "len({r['object'].split()[1] for r in rows if r['type'] == 'Mutex'})")" 1
 expect_match <(rows waits made "[r['created_at'] for r in rows if r['type'] == 'Mutex']") '^.*:16 \(make_one\)'
 expect_eq "the same, from the decoded profile" "$(lives made)" "$each"
 

@@ -64,10 +64,19 @@ std::string descriptor_words(const load::Profile& profile, const analyze::Object
   return fmt::format("{} {}", name.starts_with("/dev/pts/") ? "Terminal" : kind, name);
 }
 
-/// By the variable that it is, or that it is a part of; else the number.
+/// "0x5581d0 (tiles.cc:41)": where it was made, if a call was seen that did.
+std::string place_of_making(const Source& source, const analyze::ObjectKey& object) {
+  const std::vector<load::Creation>& creations = source.profile.waits.creations;
+  if (object.creation == 0) return fmt::format("{:#x}", object.address);
+  const std::string maker =
+      short_caller_words(source, caller_of(source, creations[object.creation - 1].path));
+  return fmt::format("{:#x} ({})", object.address, maker);
+}
+
+/// By the variable that it is, or that it is a part of; else the number and where it was made.
 std::string address_words(const Source& source, const analyze::ObjectKey& object) {
   const SiteId site = source.profile.waits.place_of(object.process, object.address);
-  if (!site.valid()) return fmt::format("{:#x}", object.address);
+  if (!site.valid()) return place_of_making(source, object);
   const symbol::Function& variable =
       source.symbols.functions[source.symbols.frames(site).front().function.index()];
   return std::string(source.symbols.strings.text(variable.short_name));
