@@ -73,7 +73,7 @@ expect_eq "who waited" "$(rows waits waits "[r['name'] for r in rows if n(r, 'wa
 expect_eq "by path" "$(rows waits waits "[r['callpath'].split(';')[-1] for r in rows if r['function'] == 'mutex_waiter']" --by callpath)" "['mutex_waiter']"
 expect_eq "sorted by count" "$(rows waits waits "[n(r, 'wait_count') for r in rows] == sorted([n(r, 'wait_count') for r in rows], reverse=True)" --sort samples --limit 0)" True
 report waits --limit 1 waits
-expect_match out '^Wait .* by [34] objects \([23] not shown\)'
+expect_match out '^Wait .* by [0-9]+ objects \([0-9]+ not shown\)'
 expect_match out '\[[23] other objects\]'
 
 # Why processors idle: the holder has the lock and runs, the others wait. Every list of parts adds up.
