@@ -22,19 +22,23 @@ constinit LastTransfers last_in, last_out;
 /// What is no pipe and no socket now may be one soon, under the same number.
 constexpr uint64_t kAskAgainNs = 10'000'000;
 
+/// Pipes hold pages, so one that is full gives that much to who asks for it.
+constexpr uint64_t kFullPage = 4096;
+
 /// A thousand a second, and two thousand at once: one takes 3 to 6 us, for the stack and the name.
 constinit Allowance transfers{1'000'000, 2'000'000'000};
 
 }  // namespace
 
-void note_transfer(int fd, Way way, uint64_t begin_ns, uint64_t took_ns) {
+void note_transfer(int fd, Way way, uint64_t bytes, uint64_t begin_ns, uint64_t took_ns) {
   std::atomic<uint64_t>& last = (way == Way::kIn ? last_in : last_out).begin_ns[unsigned(fd) % kPlaces];
   const uint64_t before = last.load(std::memory_order_relaxed);
   if (begin_ns < before) return;
   last.store(begin_ns, std::memory_order_relaxed);
   const uint64_t seldom = agent_state.wait_min_ns / 2;
   if (begin_ns < before + seldom) return;
-  if (way == Way::kIn && took_ns > seldom) return;  // it was empty: nobody waited to send
+  // It was empty, so nobody waited to send; unless the thread only had no processor for a while.
+  if (way == Way::kIn && took_ns > seldom && bytes < kFullPage) return;
   const Traffic traffic = traffic_of(fd);
   if (traffic == Traffic::kNone) return last.store(begin_ns + kAskAgainNs, std::memory_order_relaxed);
   if (way == Way::kIn && traffic != Traffic::kPipe) return;

@@ -23,9 +23,9 @@ inline uint64_t released_by(int fd, Way way) {
   return awaited_by(fd, way == Way::kOut ? Way::kIn : Way::kOut);
 }
 
-/// The calling thread has got something from a descriptor or given it something, by a call that began then
-/// and took so long.
-void note_transfer(int fd, Way way, uint64_t begin_ns, uint64_t took_ns);
+/// The calling thread has got `bytes` from a descriptor or given it so many, by a call that began then and
+/// took so long.
+void note_transfer(int fd, Way way, uint64_t bytes, uint64_t begin_ns, uint64_t took_ns);
 
 template <typename Call>
 auto with_descriptor(int fd, Call call) {
@@ -39,7 +39,7 @@ auto transferred(int fd, Way way, Call call) {
   const auto result = call();
   const uint64_t begin_ns = waiting.begin_ns();
   const uint64_t took_ns = waiting.end();
-  if (result > 0 && begin_ns != 0) note_transfer(fd, way, begin_ns, took_ns);
+  if (result > 0 && begin_ns != 0) note_transfer(fd, way, uint64_t(result), begin_ns, took_ns);
   return result;
 }
 

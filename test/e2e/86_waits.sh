@@ -74,7 +74,7 @@ expect_eq "by path" "$(rows waits waits "[r['callpath'].split(';')[-1] for r in 
 expect_eq "sorted by count" "$(rows waits waits "[n(r, 'wait_count') for r in rows] == sorted([n(r, 'wait_count') for r in rows], reverse=True)" --sort samples --limit 0)" True
 report waits --limit 1 waits
 expect_match out '^Wait .* by [0-9]+ objects \([0-9]+ not shown\)'
-expect_match out '\[[23] other objects\]'
+expect_match out '\[[0-9]+ other objects?\]'
 
 # Why processors idle: the holder has the lock and runs, the others wait. Every list of parts adds up.
 idle() { rows idle "$@"; }
