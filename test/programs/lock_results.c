@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: MIT
+// flags: -D_GNU_SOURCE
+// lock_results: every kind of lock of the C library through what can happen to one, and prints each answer: a
+// run with a guest in the process prints the same. What could wait without end is asked with a time limit; an
+// alarm ends a run that hangs. Context: test 64.
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <threads.h>
+
+#include "work.h"
+
+typedef pthread_mutex_t Mutex;
+typedef pthread_rwlock_t RwLock;
+
+static const char* subject;
+static void say(const char* what, int result) { printf("%-22s %-34s %d\n", subject, what, result); }
+#define SAY(call) say(#call, (call))
+#define SAY_ERRNO(call) say(#call, (call) == 0 ? 0 : errno)
+
+static struct timespec after(clockid_t clock, long ns) {
+  struct timespec time;
+  clock_gettime(clock, &time);
+  time.tv_nsec += ns;
+  time.tv_sec += time.tv_nsec / 1000000000;
+  time.tv_nsec %= 1000000000;
+  return time;
+}
+/// A moment that is soon over, one that long is, and none at all.
+static const struct timespec* soon(clockid_t clock) {
+  static _Thread_local struct timespec time;
+  time = after(clock, 3000000);
+  return &time;
+}
+static const struct timespec kPast = {1, 0}, kWrong = {1, -5};
+
+/// Runs `routine` in a thread of its own, to its end.
+static void in_thread(void* (*routine)(void*), void* argument) {
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, routine, argument) || pthread_join(thread, NULL)) exit(3);
+}
+
+// --- mutexes -----------------------------------------------------------------------------------------------
+static const struct Kind {
+  const char* name;
+  int type, robust, protocol;
+} kinds[] = {
+    {"normal", PTHREAD_MUTEX_NORMAL, 0, 0},
+    {"recursive", PTHREAD_MUTEX_RECURSIVE, 0, 0},
+    {"errorcheck", PTHREAD_MUTEX_ERRORCHECK, 0, 0},
+    {"adaptive", PTHREAD_MUTEX_ADAPTIVE_NP, 0, 0},
+    {"robust", PTHREAD_MUTEX_NORMAL, 1, 0},
+    {"robust recursive", PTHREAD_MUTEX_RECURSIVE, 1, 0},
+    {"robust errorcheck", PTHREAD_MUTEX_ERRORCHECK, 1, 0},
+    {"inherit", PTHREAD_MUTEX_NORMAL, 0, PTHREAD_PRIO_INHERIT},
+    {"inherit recursive", PTHREAD_MUTEX_RECURSIVE, 0, PTHREAD_PRIO_INHERIT},
+    {"inherit errorcheck", PTHREAD_MUTEX_ERRORCHECK, 0, PTHREAD_PRIO_INHERIT},
+    {"inherit robust", PTHREAD_MUTEX_NORMAL, 1, PTHREAD_PRIO_INHERIT},
+    {"protect", PTHREAD_MUTEX_NORMAL, 0, PTHREAD_PRIO_PROTECT},
+    {"protect errorcheck", PTHREAD_MUTEX_ERRORCHECK, 0, PTHREAD_PRIO_PROTECT},
+};
+
+static int make(Mutex* mutex, const struct Kind* kind, int shared) {
+  pthread_mutexattr_t attributes;
+  memset(mutex, 0, sizeof *mutex);
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_settype(&attributes, kind->type);
+  pthread_mutexattr_setrobust(&attributes, kind->robust ? PTHREAD_MUTEX_ROBUST : PTHREAD_MUTEX_STALLED);
+  pthread_mutexattr_setprotocol(&attributes, kind->protocol);
+  if (kind->protocol == PTHREAD_PRIO_PROTECT) pthread_mutexattr_setprioceiling(&attributes, 10);
+  pthread_mutexattr_setpshared(&attributes, shared);
+  return pthread_mutex_init(mutex, &attributes);
+}
+static Mutex* shared_memory(void) {
+  void* memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  return memory == MAP_FAILED ? exit(3), NULL : memory;
+}
+
+static void* dies_with(void* mutex) { return say("lock, and die", pthread_mutex_lock(mutex)), NULL; }
+static void* of_another(void* mutex) {
+  SAY(pthread_mutex_trylock(mutex));
+  SAY(pthread_mutex_timedlock(mutex, soon(CLOCK_REALTIME)));
+  SAY(pthread_mutex_timedlock(mutex, &kPast));
+  SAY(pthread_mutex_timedlock(mutex, &kWrong));
+  SAY(pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, soon(CLOCK_MONOTONIC)));
+  SAY(pthread_mutex_clocklock(mutex, CLOCK_PROCESS_CPUTIME_ID, &kPast));
+  return NULL;
+}
+static void* unlocks(void* mutex) { return say("unlock by another", pthread_mutex_unlock(mutex)), NULL; }
+
+static int checks_its_owner(const struct Kind* kind) {
+  return kind->type == PTHREAD_MUTEX_RECURSIVE || kind->type == PTHREAD_MUTEX_ERRORCHECK;
+}
+static void by_its_owner(Mutex* mutex, const struct Kind* kind) {
+  SAY(pthread_mutex_lock(mutex));
+  SAY(pthread_mutex_trylock(mutex));
+  SAY(pthread_mutex_timedlock(mutex, &kPast));
+  SAY(pthread_mutex_timedlock(mutex, &kWrong));
+  SAY(pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &kPast));
+  if (checks_its_owner(kind)) say("lock again", pthread_mutex_lock(mutex));
+  in_thread(of_another, mutex);
+  SAY(pthread_mutex_destroy(mutex));  // while it is held
+  if (checks_its_owner(kind)) in_thread(unlocks, mutex);
+  for (int i = 0; i < 8; ++i)
+    if (i == 0 || checks_its_owner(kind)) SAY(pthread_mutex_unlock(mutex));
+  SAY(pthread_mutex_consistent(mutex));
+  SAY(pthread_mutex_timedlock(mutex, &kWrong));  // of a free one
+  SAY(pthread_mutex_unlock(mutex));
+  SAY(pthread_mutex_destroy(mutex));
+  if (kind->type == PTHREAD_MUTEX_ERRORCHECK) say("lock a destroyed one", pthread_mutex_lock(mutex));
+}
+
+struct Waiter {
+  Mutex* mutex;
+  sem_t ready;
+  int before, with;
+};
+static void* waits(void* argument) {
+  struct Waiter* waiter = argument;
+  sem_post(&waiter->ready);
+  waiter->with = pthread_mutex_lock(waiter->mutex);
+  if (waiter->with == EOWNERDEAD) pthread_mutex_consistent(waiter->mutex);
+  waiter->before = pthread_mutex_unlock(waiter->mutex);
+  return NULL;
+}
+/// Others lock it and wait for it in turn, so that every lock is one that is held.
+static void handed_on(Mutex* mutex) {
+  pthread_t threads[4];
+  struct Waiter waiter = {.mutex = mutex};
+  sem_init(&waiter.ready, 0, 0);
+  SAY(pthread_mutex_lock(mutex));
+  for (int i = 0; i < 4; ++i) pthread_create(&threads[i], NULL, waits, &waiter);
+  for (int i = 0; i < 4; ++i) sem_wait(&waiter.ready);
+  usleep(3000);
+  SAY(pthread_mutex_unlock(mutex));
+  for (int i = 0; i < 4; ++i) pthread_join(threads[i], NULL);
+  say("lock by a waiter", waiter.with);
+  say("unlock by a waiter", waiter.before);
+}
+
+static void* dies_while_waited_for(void* argument) {
+  struct Waiter* waiter = argument;
+  pthread_mutex_lock(waiter->mutex);
+  sem_post(&waiter->ready);
+  usleep(5000);
+  return NULL;
+}
+static void owner_dies(Mutex* mutex, const struct Kind* kind) {
+  in_thread(dies_with, mutex);
+  SAY(pthread_mutex_trylock(mutex));
+  if (!kind->robust) {
+    SAY(pthread_mutex_timedlock(mutex, &kPast));
+    SAY(pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, soon(CLOCK_MONOTONIC)));
+    return;
+  }
+  SAY(pthread_mutex_consistent(mutex));
+  SAY(pthread_mutex_unlock(mutex));
+  in_thread(dies_with, mutex);
+  SAY(pthread_mutex_timedlock(mutex, soon(CLOCK_REALTIME)));
+  SAY(pthread_mutex_consistent(mutex));
+  SAY(pthread_mutex_unlock(mutex));
+  struct Waiter waiter = {.mutex = mutex};
+  pthread_t thread;
+  sem_init(&waiter.ready, 0, 0);
+  pthread_create(&thread, NULL, dies_while_waited_for, &waiter);
+  sem_wait(&waiter.ready);
+  say("lock while its owner dies", pthread_mutex_lock(mutex));
+  pthread_join(thread, NULL);
+  SAY(pthread_mutex_unlock(mutex));  // not made consistent: nobody gets it any more
+  SAY(pthread_mutex_lock(mutex));
+  SAY(pthread_mutex_trylock(mutex));
+  SAY(pthread_mutex_timedlock(mutex, &kPast));
+  SAY(pthread_mutex_destroy(mutex));
+}
+
+/// Between processes; one dies with it.
+static void between_processes(Mutex* mutex, const struct Kind* kind) {
+  // Beside the mutex: the child has locked often enough, and nobody else locks any more.
+  volatile int* const stage = (volatile int*)((char*)mutex + 2048);
+  fflush(stdout);
+  *stage = 0;
+  pid_t pid = fork();
+  if (!pid) {
+    for (int i = 0; i < 200; ++i)
+      if (pthread_mutex_lock(mutex) || pthread_mutex_unlock(mutex)) _exit(9);
+    *stage = 1;
+    while (*stage != 2) usleep(100);
+    _exit(pthread_mutex_lock(mutex));
+  }
+  int status = 0, failed = 0;
+  while (*stage != 1 && waitpid(pid, &status, WNOHANG) == 0)
+    failed += pthread_mutex_trylock(mutex) == 0 && pthread_mutex_unlock(mutex) != 0;
+  *stage = 2;
+  if (status == 0) waitpid(pid, &status, 0);
+  say("locks in the child", WEXITSTATUS(status));
+  say("failed unlocks", failed);
+  SAY(pthread_mutex_timedlock(mutex, soon(CLOCK_REALTIME)));
+  if (kind->robust) SAY(pthread_mutex_consistent(mutex));
+  if (kind->robust) SAY(pthread_mutex_unlock(mutex));
+}
+
+static void mutexes(void) {
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i) {
+    const struct Kind* kind = &kinds[i];
+    for (int shared = 0; shared <= 1; ++shared) {
+      char name[64];
+      snprintf(name, sizeof name, "%s%s", kind->name, shared ? " shared" : "");
+      subject = name;
+      Mutex* mutex = shared_memory();
+      SAY(make(mutex, kind, shared));
+      by_its_owner(mutex, kind);
+      SAY(make(mutex, kind, shared));
+      handed_on(mutex);
+      owner_dies(mutex, kind);
+      SAY(make(mutex, kind, shared));
+      if (shared) between_processes(mutex, kind);
+    }
+  }
+  subject = "ceiling";
+  Mutex mutex;
+  int before = 0, ceiling = 0;
+  make(&mutex, &kinds[11], 0);
+  SAY(pthread_mutex_getprioceiling(&mutex, &ceiling));
+  SAY(pthread_mutex_setprioceiling(&mutex, 20, &before));
+  say("ceilings", before * 100 + ceiling);
+  SAY(pthread_mutex_setprioceiling(&mutex, 1000, &before));
+}
+
+// --- read-write locks ----------------------------------------------------------------------------------------
+static void* readers_and_writers(void* lock) {
+  SAY(pthread_rwlock_tryrdlock(lock));
+  SAY(pthread_rwlock_trywrlock(lock));
+  SAY(pthread_rwlock_timedrdlock(lock, soon(CLOCK_REALTIME)));
+  SAY(pthread_rwlock_timedrdlock(lock, &kWrong));
+  SAY(pthread_rwlock_clockrdlock(lock, CLOCK_MONOTONIC, soon(CLOCK_MONOTONIC)));
+  SAY(pthread_rwlock_timedwrlock(lock, soon(CLOCK_REALTIME)));
+  SAY(pthread_rwlock_timedwrlock(lock, &kWrong));
+  SAY(pthread_rwlock_clockwrlock(lock, CLOCK_MONOTONIC, soon(CLOCK_MONOTONIC)));
+  SAY(pthread_rwlock_clockwrlock(lock, CLOCK_PROCESS_CPUTIME_ID, &kPast));
+  return NULL;
+}
+static void* writes(void* lock) {
+  int result = pthread_rwlock_wrlock(lock);
+  return pthread_rwlock_unlock(lock), (void*)(size_t)result;
+}
+/// Whether a reader may pass a writer who waits.
+static void* tries_to_read(void* lock) {
+  int result = 0;
+  for (int i = 0; i < 500 && result == 0; ++i) {
+    result = pthread_rwlock_tryrdlock(lock);
+    if (result == 0) pthread_rwlock_unlock(lock), usleep(100);
+  }
+  return say("read past a writer", result), NULL;
+}
+static void rwlocks(void) {
+  static const struct {
+    const char* name;
+    int kind;
+  } preferences[] = {{"rwlock", PTHREAD_RWLOCK_PREFER_READER_NP},
+                     {"rwlock writers", PTHREAD_RWLOCK_PREFER_WRITER_NP},
+                     {"rwlock nonrecursive", PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP}};
+  for (int i = 0; i < 3; ++i) {
+    RwLock lock;
+    pthread_rwlockattr_t attributes;
+    pthread_t thread;
+    void* result = NULL;
+    subject = preferences[i].name;
+    pthread_rwlockattr_init(&attributes);
+    pthread_rwlockattr_setkind_np(&attributes, preferences[i].kind);
+    SAY(pthread_rwlock_init(&lock, &attributes));
+    SAY(pthread_rwlock_rdlock(&lock));
+    SAY(pthread_rwlock_rdlock(&lock));
+    SAY(pthread_rwlock_trywrlock(&lock));
+    pthread_create(&thread, NULL, writes, &lock);
+    in_thread(tries_to_read, &lock);
+    SAY(pthread_rwlock_unlock(&lock));
+    SAY(pthread_rwlock_unlock(&lock));
+    pthread_join(thread, &result);
+    say("write after reading", (int)(size_t)result);
+    SAY(pthread_rwlock_wrlock(&lock));
+    SAY(pthread_rwlock_wrlock(&lock));  // EDEADLK
+    SAY(pthread_rwlock_rdlock(&lock));
+    in_thread(readers_and_writers, &lock);
+    SAY(pthread_rwlock_unlock(&lock));
+    in_thread(readers_and_writers, &lock);  // of one that is free, and left locked
+    SAY(pthread_rwlock_destroy(&lock));
+  }
+}
+
+// --- the rest ------------------------------------------------------------------------------------------------
+static void* at_barrier(void* barrier) {
+  return (void*)(size_t)(pthread_barrier_wait(barrier) == PTHREAD_BARRIER_SERIAL_THREAD);
+}
+static void spins_and_barriers(void) {
+  subject = "spin";
+  pthread_spinlock_t spin;
+  SAY(pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE));
+  SAY(pthread_spin_lock(&spin));
+  SAY(pthread_spin_trylock(&spin));
+  SAY(pthread_spin_unlock(&spin));
+  SAY(pthread_spin_destroy(&spin));
+  subject = "barrier";
+  pthread_barrier_t barrier;
+  pthread_t threads[3];
+  SAY(pthread_barrier_init(&barrier, NULL, 0));
+  SAY(pthread_barrier_init(&barrier, NULL, 3));
+  for (int round = 0; round < 20; ++round) {
+    size_t last = 0;
+    for (int i = 0; i < 3; ++i) pthread_create(&threads[i], NULL, at_barrier, &barrier);
+    for (int i = 0; i < 3; ++i) {
+      void* result = NULL;
+      pthread_join(threads[i], &result);
+      last += (size_t)result;
+    }
+    if (last != 1) say("serial threads", (int)last);
+  }
+  SAY(pthread_barrier_destroy(&barrier));
+  SAY(pthread_barrier_init(&barrier, NULL, 1));
+  SAY(pthread_barrier_wait(&barrier));
+}
+
+static void semaphores(void) {
+  subject = "semaphore";
+  sem_t semaphore;
+  int value = 0;
+  SAY_ERRNO(sem_init(&semaphore, 0, 0x80000000u));
+  SAY_ERRNO(sem_init(&semaphore, 0, 1));
+  errno = 77;
+  SAY_ERRNO(sem_wait(&semaphore));
+  say("errno after a wait", errno);
+  SAY_ERRNO(sem_trywait(&semaphore));
+  SAY_ERRNO(sem_timedwait(&semaphore, soon(CLOCK_REALTIME)));
+  SAY_ERRNO(sem_timedwait(&semaphore, &kWrong));
+  SAY_ERRNO(sem_clockwait(&semaphore, CLOCK_MONOTONIC, soon(CLOCK_MONOTONIC)));
+  SAY_ERRNO(sem_clockwait(&semaphore, CLOCK_PROCESS_CPUTIME_ID, &kPast));
+  SAY_ERRNO(sem_post(&semaphore));
+  SAY_ERRNO(sem_timedwait(&semaphore, &kWrong));  // of a free one
+  SAY_ERRNO(sem_init(&semaphore, 0, 0x7fffffff));
+  SAY_ERRNO(sem_post(&semaphore));
+  SAY_ERRNO(sem_getvalue(&semaphore, &value));
+  say("value", value);
+}
+
+struct Meeting {
+  Mutex mutex;
+  pthread_cond_t condition;
+  int open, result;
+};
+static void* waits_for_condition(void* argument) {
+  struct Meeting* meeting = argument;
+  pthread_mutex_lock(&meeting->mutex);
+  while (!meeting->open) {
+    int result = pthread_cond_wait(&meeting->condition, &meeting->mutex);
+    if (result) meeting->result = result, pthread_mutex_consistent(&meeting->mutex);
+  }
+  pthread_mutex_unlock(&meeting->mutex);
+  return NULL;
+}
+static void* opens_and_dies(void* argument) {
+  struct Meeting* meeting = argument;
+  pthread_mutex_lock(&meeting->mutex);
+  meeting->open = 1;
+  return say("broadcast, and die", pthread_cond_broadcast(&meeting->condition)), NULL;
+}
+static void conditions(void) {
+  subject = "condition";
+  struct Meeting meeting = {.condition = PTHREAD_COND_INITIALIZER};
+  make(&meeting.mutex, &kinds[6], 0);
+  SAY(pthread_cond_signal(&meeting.condition));
+  SAY(pthread_cond_wait(&meeting.condition, &meeting.mutex));  // EPERM: not its owner
+  SAY(pthread_mutex_lock(&meeting.mutex));
+  SAY(pthread_cond_timedwait(&meeting.condition, &meeting.mutex, soon(CLOCK_REALTIME)));
+  SAY(pthread_cond_timedwait(&meeting.condition, &meeting.mutex, &kPast));
+  SAY(pthread_cond_timedwait(&meeting.condition, &meeting.mutex, &kWrong));
+  SAY(pthread_cond_clockwait(&meeting.condition, &meeting.mutex, CLOCK_MONOTONIC, soon(CLOCK_MONOTONIC)));
+  SAY(pthread_cond_clockwait(&meeting.condition, &meeting.mutex, CLOCK_PROCESS_CPUTIME_ID, &kPast));
+  SAY(pthread_mutex_unlock(&meeting.mutex));
+  pthread_t threads[3];
+  for (int i = 0; i < 3; ++i) pthread_create(&threads[i], NULL, waits_for_condition, &meeting);
+  usleep(3000);
+  in_thread(opens_and_dies, &meeting);
+  for (int i = 0; i < 3; ++i) pthread_join(threads[i], NULL);
+  // A thread that came after the broadcast has locked a dead owner's mutex and sees no answer of a wait.
+  say("answer of a wait", meeting.result == 0 || meeting.result == EOWNERDEAD ? 0 : meeting.result);
+  SAY(pthread_cond_destroy(&meeting.condition));
+}
+
+static void c11(void) {
+  static const int types[] = {mtx_plain, mtx_timed, mtx_plain | mtx_recursive, mtx_timed | mtx_recursive};
+  static const char* const names[] = {"mtx plain", "mtx timed", "mtx recursive", "mtx timed recursive"};
+  for (int i = 0; i < 4; ++i) {
+    mtx_t mutex;
+    cnd_t condition;
+    subject = names[i];
+    SAY(mtx_init(&mutex, types[i]));
+    SAY(cnd_init(&condition));
+    SAY(mtx_lock(&mutex));
+    SAY(mtx_trylock(&mutex));
+    SAY(mtx_timedlock(&mutex, &kPast));
+    SAY(mtx_timedlock(&mutex, &kWrong));
+    if (types[i] & mtx_recursive) SAY(mtx_lock(&mutex)), SAY(mtx_unlock(&mutex));
+    SAY(cnd_timedwait(&condition, &mutex, soon(CLOCK_REALTIME)));
+    SAY(cnd_timedwait(&condition, &mutex, &kWrong));
+    SAY(cnd_signal(&condition));
+    SAY(cnd_broadcast(&condition));
+    SAY(mtx_unlock(&mutex));
+    mtx_destroy(&mutex);
+  }
+}
+
+static void* sleeps(void* semaphore) { return sem_wait(semaphore), (void*)5; }
+static void joins(void) {
+  subject = "join";
+  sem_t semaphore;
+  sem_init(&semaphore, 0, 0);
+  pthread_t thread;
+  void* result = NULL;
+  SAY(pthread_join(pthread_self(), NULL));
+  SAY(pthread_create(&thread, NULL, sleeps, &semaphore));
+  SAY(pthread_tryjoin_np(thread, NULL));
+  SAY(pthread_timedjoin_np(thread, NULL, soon(CLOCK_REALTIME)));
+  SAY(pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, soon(CLOCK_MONOTONIC)));
+  SAY(sem_post(&semaphore));
+  SAY(pthread_timedjoin_np(thread, &result, NULL));
+  say("result", (int)(size_t)result);
+  SAY(pthread_create(&thread, NULL, sleeps, &semaphore));
+  SAY(pthread_cancel(thread));
+  SAY(pthread_join(thread, &result));
+  say("cancelled", result == PTHREAD_CANCELED);
+  SAY(pthread_create(&thread, NULL, sleeps, &semaphore));
+  SAY(pthread_detach(thread));
+  SAY(pthread_join(thread, NULL));
+  SAY(pthread_timedjoin_np(thread, NULL, &kPast));
+  SAY(sem_post(&semaphore));
+}
+
+int main(void) {
+  alarm(10);
+  // Work in between, so that ticks come as well.
+  void (*const parts[])(void) = {mutexes, rwlocks, spins_and_barriers, semaphores, conditions, c11, joins};
+  uint64_t x = 7;
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {
+    parts[i]();
+    SPIN(x, 20 * STEPS_PER_MS);
+  }
+  return x == 0;
+}
