@@ -9,7 +9,7 @@ build="g++ make binutils libfmt-dev libcli11-dev libexpected-dev libre2-dev nloh
   libdebuginfod-dev libncurses-dev liblzma-dev zlib1g-dev libxxhash-dev libcapstone-dev
   libboost-stacktrace-dev"
 check="libcriterion-dev libunwind-dev clang-format musl-tools libcap2-bin bsdutils python3 git xz-utils sqlite3
-  mandoc bsdextrautils procps tmux ncurses-bin ncurses-base"
+  mandoc bsdextrautils procps tmux ncurses-bin ncurses-base gdb strace"
 
 wanted=
 for group in "$@"; do
