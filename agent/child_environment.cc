@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include "agent/program_memory.h"
 #include "agent/session.h"
 #include "agent/text.h"
 
@@ -98,6 +99,7 @@ void drop_carried_environment() {
 }
 
 size_t carried_bytes(char* const* environment) {
+  if (!can_read_strings(environment)) return 0;  // the kernel will say so
   Survey found = survey(environment);
   if (!*own_library || (found.has_library && found.has_session)) return 0;
   size_t preload = sizeof kPreloadVariable + std::strlen(own_library) + 2;

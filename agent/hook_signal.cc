@@ -22,6 +22,7 @@
 #include "agent/descriptor_wait.h"
 #include "agent/hooks.h"
 #include "agent/image.h"
+#include "agent/program_memory.h"
 #include "agent/real.h"
 #include "agent/signal/agent_state.h"
 #include "agent/signal/clock.h"
@@ -57,12 +58,18 @@ bool virtualises() { return agent_state.active.load(std::memory_order_relaxed); 
 /// A program that handles SIGPROF itself also means what its masks say of it.
 bool filters() { return virtualises() && !agent_state.program_sigprof.handled(); }
 
+/// Whether SIGPROF is in a set that the C library hands to the kernel unseen: 1, 0, or -1 of one that is in
+/// no memory.
+int named_in(const sigset_t* set) {
+  return can_read(set, kKernelSignalSetBytes) ? sigismember(set, SIGPROF) : -1;
+}
+
 /// A set of the program without SIGPROF, or the set itself where it does not matter.
 class FilteredSet {
  public:
-  explicit FilteredSet(const sigset_t* given) : set_(given) {
-    if (!given || !filters() || sigismember(given, SIGPROF) != 1) return;
-    copy_ = *given;
+  FilteredSet(const sigset_t* given, bool names_sigprof) : set_(given) {
+    if (!names_sigprof || !filters()) return;
+    copy_.__val[0] = given->__val[0];  // the kernel's set: the rest of the C library's may be in no memory
     sigdelset(&copy_, SIGPROF);
     set_ = &copy_;
   }
@@ -70,7 +77,7 @@ class FilteredSet {
 
  private:
   const sigset_t* set_;
-  sigset_t copy_;
+  sigset_t copy_{};
 };
 
 void let_pending_in() {
@@ -82,10 +89,12 @@ void let_pending_in() {
 class WaitMask {
  public:
   explicit WaitMask(const sigset_t* given)
-      : filtered_(given), block_(virtualises() ? current_block : nullptr) {
-    if (!given || !block_) return;
+      : named_(given ? named_in(given) : -1),
+        filtered_(given, named_ == 1),
+        block_(virtualises() ? current_block : nullptr) {
+    if (named_ < 0 || !block_) return;
     was_blocked_ = block_->program_blocks_sigprof;
-    block_->program_blocks_sigprof = sigismember(given, SIGPROF) == 1;
+    block_->program_blocks_sigprof = named_ == 1;
     changed_ = true;
     if (!block_->program_blocks_sigprof) let_pending_in();
   }
@@ -97,6 +106,7 @@ class WaitMask {
   const sigset_t* get() const { return filtered_.get(); }
 
  private:
+  int named_;
   FilteredSet filtered_;
   ThreadBlock* block_;
   bool changed_ = false, was_blocked_ = false;
@@ -122,19 +132,23 @@ bool blocked_for_a_handler(const ThreadBlock& block, int how, const sigset_t* se
 int change_program_mask(Real<MaskChange>& real, int how, const sigset_t* set, sigset_t* before) {
   ThreadBlock* block = virtualises() ? current_block : nullptr;
   if (!block || blocked_for_a_handler(*block, how, set)) return real(how, set, before);
-  FilteredSet filtered(how == SIG_UNBLOCK ? nullptr : set);
+  FilteredSet filtered(set, how != SIG_UNBLOCK && set && sigismember(set, SIGPROF) == 1);
   bool was = block->program_blocks_sigprof, will = is_blocked_after(how, set, was);
   bool changes = was != will && in_recorded_process();  // a vfork's child has a mask, but no block of its own
   if (changes && was) block->program_blocks_sigprof = false;
-  int result = real(how, how == SIG_UNBLOCK ? set : filtered.get(), before);
+  int result = real(how, filtered.get(), before);
   if (changes) block->program_blocks_sigprof = result ? was : will;
   if (!result && before && was) sigaddset(before, SIGPROF);
   if (!result && changes && was) let_pending_in();
   return result;
 }
 
-bool waits_for_sigprof(const sigset_t* set) {
-  return virtualises() && current_block && sigismember(set, SIGPROF) == 1;
+bool waits_for_sigprof(const sigset_t* set) { return virtualises() && current_block && named_in(set) == 1; }
+
+/// False: the kernel answers EFAULT or EINVAL.
+bool is_limit(const timespec* time) {
+  return !time || (can_read(time, sizeof *time) && time->tv_sec >= 0 && time->tv_nsec >= 0 &&
+                   time->tv_nsec < 1'000'000'000);
 }
 
 /// sigtimedwait() with SIGPROF in its set: ticks are not what the program waits for. They cost it no time:
@@ -157,7 +171,9 @@ int wait_past_ticks(const sigset_t* set, siginfo_t* info, const timespec* timeou
   agent_state.program_sigprof.end_wait();
   change_mask(SIG_SETMASK, mask);
   errno = saved_errno;
-  if (info && result > 0) *info = got;
+  if (!info || result <= 0) return result;
+  if (!can_write_over(info, sizeof *info)) return errno = EFAULT, -1;
+  *info = got;
   return result;
 }
 
@@ -178,7 +194,8 @@ bool install_handler(const struct sigaction& program, struct sigaction* before) 
   return sigaction_real(SIGPROF, static_cast<const struct sigaction*>(&ours), before) == 0;
 }
 
-void set_program_action(const struct sigaction& action) {
+/// A copy: to read what is in no memory faults here, where the program's handler of faults is let in.
+void set_program_action(const struct sigaction action) {
   bool was_handled = agent_state.program_sigprof.handled();
   {
     SignalBlock guard;
@@ -342,7 +359,8 @@ VARVE_HOOK int sigwaitinfo(const sigset_t* set, siginfo_t* info) {
 
 VARVE_HOOK int sigtimedwait(const sigset_t* set, siginfo_t* info, const timespec* timeout) {
   Waiting waiting(ObjectKind::kSignal, 0, Asked::kNo);
-  return waits_for_sigprof(set) ? wait_past_ticks(set, info, timeout) : real_sigtimedwait(set, info, timeout);
+  return waits_for_sigprof(set) && is_limit(timeout) ? wait_past_ticks(set, info, timeout)
+                                                     : real_sigtimedwait(set, info, timeout);
 }
 
 VARVE_HOOK int sigsuspend(const sigset_t* set) {
@@ -352,7 +370,7 @@ VARVE_HOOK int sigsuspend(const sigset_t* set) {
 }
 
 VARVE_HOOK int signalfd(int fd, const sigset_t* set, int flags) noexcept {
-  FilteredSet filtered(set);
+  FilteredSet filtered(set, named_in(set) == 1);
   return real_signalfd(fd, filtered.get(), flags);
 }
 
