@@ -28,9 +28,9 @@ expect_match bare.own '^read, SA_RESTART: returned 1, handled 1$'
 expect_match bare.own '^write of much, no restart: returned 65536, handled 1$'
 
 as_bare calm ticks --interval 1ms
-# Ticks that came in a call stand below it. A tenth to a quarter of the calls have one.
+# Ticks that came in a call stand below it. A tenth to a quarter of the calls have one, of a busy machine fewer.
 rows hotspots ticks 'sum(n(r, "total_ns") for r in rows if r["function"].startswith(("waits_", "sends_", "receives_", "writes_")))' --limit 1000 >within
-holds "CPU time of samples in calls that wait" "$(cat within) > 20 * 4e6"
+holds "CPU time of samples in calls that wait" "$(cat within) > 4 * 4e6"
 as_bare own own_ticks --interval 1ms
 as_bare own own_unseen --interval 1ms --waits off
 as_bare calm unseen --interval 1ms --waits off

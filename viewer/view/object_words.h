@@ -14,7 +14,8 @@ namespace varve::view {
 /// "Mutex", "Condition"; what a type column has.
 std::string_view kind_name(format::ObjectKind kind);
 
-/// "Mutex queue.mu_", "Mutex 0x5581d0 (tiles.cc:41)", "Thread worker (4711)", "Sleep"; "[thread start]" for what is none.
+/// "Mutex queue.mu_", "Mutex 0x5581d0 (tiles.cc:41)", "Thread worker (4711)", "Sleep"; "[thread start]" for
+/// what is none.
 std::string object_words(const Source& source, const analyze::ObjectKey& object);
 
 /// Where the program itself stood: the innermost frame that is not the C or C++ library's. None for a path
