@@ -151,6 +151,18 @@ bool is_limit(const timespec* time) {
                    time->tv_nsec < 1'000'000'000);
 }
 
+/// A SIGPROF that was kept, or a signal that is pending too and comes before it: the kernel hands them out by
+/// number. 0: there is none.
+int take_kept(const sigset_t& set, siginfo_t& got) {
+  if (!agent_state.program_sigprof.has_pending()) return 0;
+  sigset_t before{};
+  before.__val[0] = set.__val[0] & (kSigprofBit - 1);
+  const timespec now{};
+  const int result = before.__val[0] ? real_sigtimedwait(&before, &got, &now) : 0;
+  if (result > 0) return result;
+  return agent_state.program_sigprof.take_pending(got) ? SIGPROF : 0;
+}
+
 /// sigtimedwait() with SIGPROF in its set: ticks are not what the program waits for. They cost it no time:
 /// the next one has it all.
 int wait_past_ticks(const sigset_t* set, siginfo_t* info, const timespec* timeout) {
@@ -159,13 +171,13 @@ int wait_past_ticks(const sigset_t* set, siginfo_t* info, const timespec* timeou
   uint64_t mask = change_mask(SIG_BLOCK, kSigprofBit);  // what comes from now on is the kernel's to keep
   agent_state.program_sigprof.begin_wait();
   siginfo_t got = {};
-  int result = agent_state.program_sigprof.take_pending(got) ? SIGPROF : 0;
+  int result = take_kept(*set, got);
   while (!result) {
     result = real_sigtimedwait(set, &got, timeout ? static_cast<const timespec*>(&left) : nullptr);
     if (result != SIGPROF || got.si_code != SI_TIMER || got.si_value.sival_ptr != current_block) break;
     result = 0;
     uint64_t now = monotonic_ns(), rest = end > now ? end - now : 0;
-    left = {time_t(rest / 1'000'000'000), long(rest % 1'000'000'000)};
+    left = to_timespec(rest);
   }
   int saved_errno = errno;
   agent_state.program_sigprof.end_wait();

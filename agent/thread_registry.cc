@@ -213,9 +213,9 @@ void begin_thread(ThreadBlock& block, const ThreadStart& start) {
   install_alternate_stack(block);
   current_block = &block;
   block.live = true;
-  if (long result = arm_timer(block, agent_state.interval_ns); failed(result)) {
+  if (long result = arm_timer(block, interval_of(block)); failed(result)) {
     record.header.flags |= format::kThreadNoTimer;
-    record.timer_errno = uint32_t(-result);
+    record.timer_errno = uint16_t(-result);
     count(format::Counter::kTimerCreateFailed);
   }
 }
@@ -286,6 +286,7 @@ ThreadBlock* keep_only_this_thread() {
     mine->record_chunk = {};
     mine->timer = -1;
     mine->live = false;
+    mine->self_limit = {};
     mine->creator = format::kNoThread;
     mine->created_ns = 0;
     mine->short_waits = {};

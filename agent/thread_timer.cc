@@ -11,8 +11,6 @@
 namespace varve::agent {
 namespace {
 
-timespec to_timespec(uint64_t ns) { return {time_t(ns / 1'000'000'000), long(ns % 1'000'000'000)}; }
-
 /// A number from 1 to `bound`: where in its first interval a thread gets its first tick. Without it short
 /// threads that do the same thing would always be sampled at the same place, or never. The mixer is
 /// splitmix64's finaliser.

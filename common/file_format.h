@@ -281,6 +281,8 @@ inline constexpr uint8_t kThreadMain = 1;          // RecordHeader::flags of a T
 inline constexpr uint8_t kThreadNoTimer = 2;       // timer_create failed; errno in `timer_errno`
 inline constexpr uint8_t kThreadEndEstimated = 4;  // end written by another thread (process exit, exec)
 
+inline constexpr uint32_t kMostIntervalDoublings = 14;  // 16 s of CPU time where 1 ms was asked for
+
 /// One thread of a process image, updated in place. residual = end_cpu - start_cpu - sum of its sample
 /// weights.
 struct ThreadRecord {
@@ -298,9 +300,10 @@ struct ThreadRecord {
   uint64_t overruns;       // timer expirations merged into those signals
   uint64_t last_cpu_ns;    // the thread's CPU clock at its last tick
   uint64_t paused_ns;      // CPU time between ticks that came while paused: in no sample
-  uint32_t timer_errno;
-  uint32_t created_ago_ns;  // from the call that created it to start_time_ns; at most UINT32_MAX
-  char name[16];            // as of prctl(PR_GET_NAME) at its end, else at its last sample
+  uint16_t timer_errno;
+  uint16_t interval_doublings;  // how often its interval was doubled because the handler took too much
+  uint32_t created_ago_ns;      // from the call that created it to start_time_ns; at most UINT32_MAX
+  char name[16];                // as of prctl(PR_GET_NAME) at its end, else at its last sample
 };
 static_assert(sizeof(ThreadRecord) == 120);
 

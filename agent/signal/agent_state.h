@@ -68,6 +68,11 @@ struct AgentState {
 
 extern AgentState agent_state __attribute__((visibility("hidden")));
 
+/// Of its ticks, in CPU time: what was asked for, or longer where the handler took too much of it.
+inline uint64_t interval_of(const ThreadBlock& block) {
+  return agent_state.interval_ns << block.self_limit.doublings();
+}
+
 /// Appends a record with the stack in the writer's scratch() to the thread's segment, or to one that an ended
 /// thread left. False: no room in the file, or another thread holds it.
 bool write_record(ThreadBlock& block, uint64_t time_ns, const RecordFields& fields, uint32_t depth);

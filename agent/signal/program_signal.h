@@ -40,6 +40,7 @@ class ProgramSignal {
   /// is sent to it, as if by tgkill. Of several threads that wait it is the last.
   void begin_wait();
   void end_wait();
+  bool has_pending() const { return pending_.load(); }
   /// Takes the pending signal, as a wait does. False: there is none.
   bool take_pending(siginfo_t& info);
   /// Sends the pending signal, if any, to the calling thread: it is blocked no more.

@@ -10,6 +10,7 @@
 
 #include "agent/signal/process_file.h"
 #include "agent/signal/sample_writer.h"
+#include "agent/signal/self_limit.h"
 #include "agent/signal/short_waits.h"
 #include "agent/signal/unwind.h"
 
@@ -29,6 +30,7 @@ struct ThreadBlock {
   SampleWriter writer;
   uint64_t last_cpu_ns = 0;  // the thread's CPU clock at its last tick
   int32_t timer = -1;        // kernel timer id
+  SelfLimit self_limit;
   bool live = false;
   bool program_blocks_sigprof = false;  // as it believes: ticks are let in all the same
 

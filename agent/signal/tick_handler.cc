@@ -47,6 +47,13 @@ void stop_ticks(ThreadBlock& block) {
   block.timer = -1;
 }
 
+void lengthen_interval(ThreadBlock& block) {
+  block.record->interval_doublings = uint16_t(block.self_limit.doublings());
+  const timespec interval = to_timespec(interval_of(block));
+  const itimerspec times{interval, interval};
+  raw_syscall(__NR_timer_settime, block.timer, 0, as_arg(&times), 0);
+}
+
 /// False: another thread holds the file for longer than a tick may wait, and the time has no place yet.
 bool take_sample(ThreadBlock& block, uint64_t time_ns, SampleFields fields, const ucontext_t& context) {
   if (agent_state.file.error()) return lose(fields.weight_ns), true;
@@ -83,7 +90,9 @@ void tick(ThreadBlock& block, const siginfo_t& info, const ucontext_t& context) 
     count(format::Counter::kTicksPaused);
   }
   ++record.ticks;
-  record.handler_ns += time_since(begin, cpu);
+  const uint64_t took = time_since(begin, cpu);
+  record.handler_ns += took;
+  if (block.self_limit.exceeded_by(cpu, took)) lengthen_interval(block);
 }
 
 }  // namespace

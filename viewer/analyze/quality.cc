@@ -124,6 +124,8 @@ Quality quality(const load::Profile& profile, const symbol::SymbolTable& symbols
     result.ticks += thread.ticks;
     result.overruns += thread.overruns;
     result.handler += thread.handler;
+    result.slowed_threads += thread.interval_doublings != 0;
+    result.interval_doublings = std::max(result.interval_doublings, thread.interval_doublings);
   }
   return result;
 }

@@ -33,6 +33,8 @@ struct Quality {
   std::vector<ThreadId> unsampled_threads;
   uint64_t ticks = 0, overruns = 0;  // of all threads, whatever the filter
   Nanos handler;
+  uint32_t slowed_threads = 0;      // whose interval became longer, as samples of them took too much time
+  uint32_t interval_doublings = 0;  // of the one whose interval became longest
 
   double whole_share() const { return samples == 0 ? 1.0 : double(whole_samples) / double(samples); }
 };

@@ -220,6 +220,7 @@ void Loader::add_thread(ProcessId process, const format::ThreadRecord& record) {
   thread.paused = {record.paused_ns};
   thread.ticks = record.ticks;
   thread.overruns = record.overruns;
+  thread.interval_doublings = std::min<uint32_t>(record.interval_doublings, format::kMostIntervalDoublings);
   profile_.threads.push_back(std::move(thread));
   start_routines_.push_back(record.start_routine);
   facts_.push_back({.last_look = {record.end_time_ns}});

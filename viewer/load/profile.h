@@ -92,6 +92,7 @@ struct Thread {
   uint64_t samples = 0;
   uint64_t ticks = 0;
   uint64_t overruns = 0;
+  uint32_t interval_doublings = 0;  // because samples took too much of its CPU time
 };
 
 /// A file of code, the same row for every process that maps it (same path and build id), so that a hundred

@@ -297,6 +297,17 @@ std::string whole_words(const analyze::Quality& quality) {
   return words;
 }
 
+uint64_t longest_interval_ns(const load::Profile& profile, const analyze::Quality& quality) {
+  return profile.session.interval.count << quality.interval_doublings;
+}
+
+std::string interval_words(const load::Profile& profile, const analyze::Quality& quality) {
+  return fmt::format("{:g} ms, of {} up to {:g} ms: samples took more than 2% of the CPU time there",
+                     double(profile.session.interval.count) / 1e6,
+                     plural(quality.slowed_threads, "thread", "threads"),
+                     double(longest_interval_ns(profile, quality)) / 1e6);
+}
+
 void add_facts(View& view, const load::Profile& profile, const analyze::Quality& quality) {
   uint64_t cpu = 0, unnamed = 0;
   for (const analyze::ModuleTime& module : quality.modules)
@@ -323,6 +334,7 @@ void add_facts(View& view, const load::Profile& profile, const analyze::Quality&
                                 double(quality.handler.count) / 1e3 / double(quality.ticks),
                                 100 * share(quality.handler.count, all.count)));
   }
+  if (quality.slowed_threads != 0) text("Interval", interval_words(profile, quality));
   value("samples", Unit::kCount, quality.samples);
   value("whole_samples", Unit::kCount, quality.whole_samples);
   value("deep_samples", Unit::kCount, quality.deep_samples);
@@ -332,6 +344,8 @@ void add_facts(View& view, const load::Profile& profile, const analyze::Quality&
   value("ticks", Unit::kCount, quality.ticks);
   value("overruns", Unit::kCount, quality.overruns);
   value("handler_ns", Unit::kTime, quality.handler.count);
+  value("slowed_threads", Unit::kCount, uint64_t(quality.slowed_threads));
+  value("longest_interval_ns", Unit::kTime, longest_interval_ns(profile, quality));
   value("threads_not_sampled", Unit::kCount, uint64_t(quality.unsampled_threads.size()));
   value("damages", Unit::kCount, uint64_t(profile.damages.size()));
 }

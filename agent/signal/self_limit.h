@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// What the handler may take of a thread's CPU time. Where it takes more than 2 % of it the thread's interval
+// is doubled, and again, and stays so; a sample that costs more than the interval would otherwise keep the
+// thread from doing anything else. Weights are CPU time, so no time is lost, only detail. Not the bound of a
+// single walk: that is walk_limit(). Context: signal; ThreadBlock holds one.
+#pragma once
+
+#include <cstdint>
+
+#include "common/file_format.h"
+
+namespace varve::agent {
+
+class SelfLimit {
+ public:
+  /// A tick is over that began at `cpu_ns` of the thread's CPU clock and took `took_ns`. True: the interval
+  /// is to be doubled now.
+  bool exceeded_by(uint64_t cpu_ns, uint64_t took_ns) {
+    if (ticks_++ == 0) begin_cpu_ns_ = cpu_ns;
+    taken_ns_ += took_ns;
+    const uint64_t passed_ns = cpu_ns + took_ns - begin_cpu_ns_;
+    const bool far_beyond = ticks_ >= kFewTicks && taken_ns_ > passed_ns / 8;
+    if (ticks_ < kTicks && !far_beyond) return false;
+    const bool exceeds = taken_ns_ * kShare > passed_ns && doublings_ < format::kMostIntervalDoublings;
+    if (exceeds) ++doublings_;
+    ticks_ = 0, taken_ns_ = 0;
+    return exceeds;
+  }
+
+  uint32_t doublings() const { return doublings_; }
+
+ private:
+  static constexpr uint64_t kShare = 50;  // the reciprocal of 2 %
+  /// What is judged: long enough for the first ticks, which fill the cache of rules, to count for little.
+  static constexpr uint32_t kTicks = 64;
+  /// Enough where the handler takes six times as much: that is no chance.
+  static constexpr uint32_t kFewTicks = 4;
+
+  uint64_t begin_cpu_ns_ = 0, taken_ns_ = 0;  // since the last decision
+  uint32_t ticks_ = 0;
+  uint32_t doublings_ = 0;
+};
+
+}  // namespace varve::agent

@@ -1,0 +1,33 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Hazards 4, 6, 7, 9, 11, 15 and 18, D-24 and D-30: stacks that overflow or are small, handlers that jump or work for long, stops,
+# exec with signals pending and system calls of many intervals end as without us, and are sampled.
+. "$(dirname "$0")/agent.inc"
+
+# what each prints, bare too
+cat >expected <<'T'
+overflow	recovered 8, stack mine 1, in use 0
+jumps	jumped 30 30 30, blocked 0 0
+fibers	turns 400 400, spoilt 0
+small	right 11
+fault	mended 8, spoilt 0
+stopped	sigtimedwait: -1 EAGAIN, interrupted 1
+long	done 12
+queued	taken 64, wrong 0
+children	reaped 40
+chain	end of the chain
+pending	pending 27 -1 -1 -1
+T
+while IFS=$'\t' read -r kind words; do
+  timeout 60 $programs/odd_signals $kind >bare </dev/null || fail "$kind fails bare: $?"
+  expect_eq "$kind, bare" "$(tail -1 bare)" "$words"
+  for options in "--interval 1ms" "--interval 1ms --waits off" "--interval 10ms"; do
+    rm -rf p
+    record -q $options -o p timeout 60 $programs/odd_signals $kind </dev/null
+    expect_eq "exit code of $kind with $options" $code 0
+    cmp -s out bare || fail "$kind with $options differs from the bare run: $(cat bare)$(show)"
+    expect_eq "words on the error output" "$(cat err)" ""
+    [ "$options" != "--interval 1ms" ] || holds "samples of $kind" "$(summary samples p) >= 5"
+  done
+  ledger p 1 $((kind == chain ? 200 : 20))
+done <expected
