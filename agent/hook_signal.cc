@@ -158,8 +158,9 @@ int take_kept(const sigset_t& set, siginfo_t& got) {
   sigset_t before{};
   before.__val[0] = set.__val[0] & (kSigprofBit - 1);
   const timespec now{};
-  const int result = before.__val[0] ? real_sigtimedwait(&before, &got, &now) : 0;
+  const int saved_errno = errno, result = before.__val[0] ? real_sigtimedwait(&before, &got, &now) : 0;
   if (result > 0) return result;
+  errno = saved_errno;
   return agent_state.program_sigprof.take_pending(got) ? SIGPROF : 0;
 }
 

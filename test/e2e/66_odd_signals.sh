@@ -29,5 +29,5 @@ while IFS=$'\t' read -r kind words; do
     expect_eq "words on the error output" "$(cat err)" ""
     [ "$options" != "--interval 1ms" ] || holds "samples of $kind" "$(summary samples p) >= 5"
   done
-  ledger p 1 $((kind == chain ? 200 : 20))
+  ledger p 1 $([ $kind = chain ] && echo 200 || echo 20)
 done <expected

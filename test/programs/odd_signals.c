@@ -64,6 +64,7 @@ static void jumps(void) {
       ++jumped[i % 3];
       continue;
     }
+    work_ms(2);
     setitimer(ITIMER_REAL, &(struct itimerval){{0, 0}, {0, 3000}}, NULL);
     for (;;) {
       if (i % 3 == 0) work_ms(1);
