@@ -197,12 +197,19 @@ bool is_fault(int signal) {
 /// A child of vfork sets dispositions of its own process; only this copy of them is shared with its parent.
 bool owns_dispositions() { return in_recorded_process(); }
 
+/// A handler of the program's that came within a tick and left it by a jump, or by an asynchronous
+/// cancellation, would leave SIGPROF blocked, and perhaps a lock of ours taken. Only faults stay let in: the
+/// kernel ends a process where one is blocked.
+constexpr uint64_t kHeldInTicks = ~uint64_t{1u << (SIGSEGV - 1) | 1u << (SIGBUS - 1) | 1u << (SIGILL - 1) |
+                                            1u << (SIGFPE - 1) | 1u << (SIGTRAP - 1)};
+
 /// Ticks interrupt no system call, unless the program's own SIGPROFs are to do so.
 bool install_handler(const struct sigaction& program, struct sigaction* before) {
   bool interrupts = agent_state.program_sigprof.handled() && !(program.sa_flags & SA_RESTART) &&
                     !(program.sa_flags & int(SA_RESETHAND));
   struct sigaction ours = {};
   ours.sa_sigaction = handle_sigprof;
+  ours.sa_mask.__val[0] = kHeldInTicks;
   ours.sa_flags = SA_SIGINFO | SA_ONSTACK | (interrupts ? 0 : SA_RESTART);
   return sigaction_real(SIGPROF, static_cast<const struct sigaction*>(&ours), before) == 0;
 }

@@ -48,15 +48,13 @@ void pass_on(const siginfo_t& info, ucontext_t& context) {
     raw_syscall(__NR_kill, raw_syscall(__NR_getpid), SIGPROF);
 }
 
-/// SIGPROF is blocked already, because our own handler runs: SA_NODEFER lets it in again.
-void call(const struct sigaction& action, siginfo_t& info, void* context) {
-  uint64_t before = 0;
-  if (action.sa_flags & SA_NODEFER)
-    raw_syscall(__NR_rt_sigprocmask, SIG_UNBLOCK, as_arg(&kSigprof), as_arg(&before), kKernelSetBytes);
-  uint64_t* keep = action.sa_flags & SA_NODEFER ? nullptr : &before;
-  raw_syscall(__NR_rt_sigprocmask, SIG_BLOCK, as_arg(&action.sa_mask), as_arg(keep), kKernelSetBytes);
+/// Our own handler runs with nearly all signals blocked; the program's has the mask that it asked for.
+void call(const struct sigaction& action, siginfo_t& info, ucontext_t& context) {
+  uint64_t mask = context.uc_sigmask.__val[0] | action.sa_mask.__val[0], before = 0;
+  if (!(action.sa_flags & SA_NODEFER)) mask |= kSigprof;
+  raw_syscall(__NR_rt_sigprocmask, SIG_SETMASK, as_arg(&mask), as_arg(&before), kKernelSetBytes);
   if (action.sa_flags & SA_SIGINFO)
-    action.sa_sigaction(SIGPROF, &info, context);
+    action.sa_sigaction(SIGPROF, &info, &context);
   else
     action.sa_handler(SIGPROF);
   raw_syscall(__NR_rt_sigprocmask, SIG_SETMASK, as_arg(&before), 0, kKernelSetBytes);
@@ -76,10 +74,11 @@ void ProgramSignal::set(const struct sigaction& action) {
   handled_.store(own, std::memory_order_relaxed);
 }
 
-void ProgramSignal::deliver(siginfo_t& info, void* context, bool blocked) {
+void ProgramSignal::deliver(siginfo_t& info, void* interrupted, bool blocked) {
   struct sigaction action = get();
+  auto& context = *static_cast<ucontext_t*>(interrupted);
   if (handled()) {
-    if (blocked) return pass_on(info, *static_cast<ucontext_t*>(context));
+    if (blocked) return pass_on(info, context);
     if (action.sa_flags & int(SA_RESETHAND)) set({});
     return call(action, info, context);
   }
