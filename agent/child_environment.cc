@@ -98,16 +98,56 @@ void drop_carried_environment() {
   if (kept) *kept = nullptr;
 }
 
-size_t carried_bytes(char* const* environment) {
+namespace {
+
+/// Without our two variables: an LD_PRELOAD that names others keeps those.
+char** strip_environment(char* const* environment, void* memory) {
+  Survey found = survey(environment);
+  char** out = static_cast<char**>(memory);
+  char* text = reinterpret_cast<char*>(out + found.entries + 1);
+  size_t used = 0;
+  for (; environment && *environment; ++environment) {
+    if (is_entry_of(*environment, kSessionVariable)) continue;
+    if (!carries_library(*environment)) {
+      out[used++] = *environment;
+      continue;
+    }
+    std::strcpy(text, *environment);
+    char* list = text + sizeof kPreloadVariable;
+    size_t length = 0;
+    const char* own = find_own_element(list, length);
+    cut_element(list, const_cast<char*>(own), length);
+    if (!*list) continue;
+    out[used++] = text;
+    text += std::strlen(text) + 1;
+  }
+  out[used] = nullptr;
+  return out;
+}
+
+/// An environment may name LD_PRELOAD more than once.
+size_t stripped_bytes(char* const* environment) {
+  size_t text = 0, entries = 1;
+  for (; environment && *environment; ++environment, ++entries)
+    if (carries_library(*environment)) text += std::strlen(*environment) + 1;
+  return entries * sizeof(char*) + text;
+}
+
+}  // namespace
+
+size_t carried_bytes(char* const* environment, Takes takes) {
   if (!can_read_strings(environment)) return 0;  // the kernel will say so
   Survey found = survey(environment);
-  if (!*own_library || (found.has_library && found.has_session)) return 0;
+  if (!*own_library) return 0;
+  if (takes == Takes::kNo) return found.has_library || found.has_session ? stripped_bytes(environment) : 0;
+  if (found.has_library && found.has_session) return 0;
   size_t preload = sizeof kPreloadVariable + std::strlen(own_library) + 2;
   if (found.preload) preload += std::strlen(found.preload);
   return (found.entries + 3) * sizeof(char*) + preload;
 }
 
-char** carry_environment(char* const* environment, void* memory, size_t bytes) {
+char** carry_environment(char* const* environment, Takes takes, void* memory, size_t bytes) {
+  if (takes == Takes::kNo) return strip_environment(environment, memory);
   Survey found = survey(environment);
   char** out = static_cast<char**>(memory);
   char* text = reinterpret_cast<char*>(out + found.entries + 3);

@@ -3,6 +3,7 @@
 // program's environment; exec and _exit write the ends that no destructor would. vfork needs no hook: its
 // child has no timers, and everything below asks in_recorded_process() before it touches state that the child
 // shares with its parent. Context: any thread of the target; exec hooks also in vfork children.
+#include <fcntl.h>
 #include <pthread.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -15,6 +16,8 @@
 #include "agent/child_environment.h"
 #include "agent/hooks.h"
 #include "agent/image.h"
+#include "agent/program_kind.h"
+#include "agent/program_memory.h"
 #include "agent/real.h"
 #include "agent/signal/agent_state.h"
 #include "agent/signal_block.h"
@@ -136,6 +139,13 @@ void end_recorded_image() {
   __builtin_unreachable();
 }
 
+Takes takes(bool preloads) { return preloads ? Takes::kYes : Takes::kNo; }
+
+bool takes_preloads_at(int fd, const char* path, int flags) {
+  const bool of_descriptor = (flags & AT_EMPTY_PATH) && can_read(path, 1) && !*path;
+  return of_descriptor ? open_takes_preloads(fd) : takes_preloads(fd, path);
+}
+
 /// The arguments of execl and its kin as an array in `out`, or their number where `out` is null. `list` is
 /// left at the NULL.
 size_t collect(const char* first, va_list& list, char** out) {
@@ -172,27 +182,31 @@ void start_process_hooks() {
 
 VARVE_HOOK int execve(const char* path, char* const* argv, char* const* environment) noexcept {
   return with_carried_environment(
-      environment, [=](char* const* carried) { return exec(real_execve, path, argv, carried); });
+      environment, takes(takes_preloads(AT_FDCWD, path)),
+      [=](char* const* carried) { return exec(real_execve, path, argv, carried); });
 }
 
 VARVE_HOOK int execv(const char* path, char* const* argv) noexcept { return execve(path, argv, environ); }
 
 VARVE_HOOK int execvpe(const char* file, char* const* argv, char* const* environment) noexcept {
   return with_carried_environment(
-      environment, [=](char* const* carried) { return exec(real_execvpe, file, argv, carried); });
+      environment, takes(searched_takes_preloads(file)),
+      [=](char* const* carried) { return exec(real_execvpe, file, argv, carried); });
 }
 
 VARVE_HOOK int execvp(const char* file, char* const* argv) noexcept { return execvpe(file, argv, environ); }
 
 VARVE_HOOK int fexecve(int fd, char* const* argv, char* const* environment) noexcept {
-  return with_carried_environment(
-      environment, [=](char* const* carried) { return exec(real_fexecve, fd, argv, carried); });
+  return with_carried_environment(environment, takes(open_takes_preloads(fd)), [=](char* const* carried) {
+    return exec(real_fexecve, fd, argv, carried);
+  });
 }
 
 VARVE_HOOK int execveat(int fd, const char* path, char* const* argv, char* const* environment,
                         int flags) noexcept {
   return with_carried_environment(
-      environment, [=](char* const* carried) { return exec(real_execveat, fd, path, argv, carried, flags); });
+      environment, takes(takes_preloads_at(fd, path, flags)),
+      [=](char* const* carried) { return exec(real_execveat, fd, path, argv, carried, flags); });
 }
 
 VARVE_HOOK int execl(const char* path, const char* first, ...) noexcept {
@@ -225,17 +239,19 @@ VARVE_HOOK int execle(const char* path, const char* first, ...) noexcept {
 
 VARVE_HOOK int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
                            const posix_spawnattr_t* attributes, char* const* argv, char* const* environment) {
-  return with_carried_environment(environment, [=](char* const* carried) {
-    return spawn(real_posix_spawn, pid, path, actions, attributes, argv, carried);
-  });
+  return with_carried_environment(
+      environment, takes(takes_preloads(AT_FDCWD, path)), [=](char* const* carried) {
+        return spawn(real_posix_spawn, pid, path, actions, attributes, argv, carried);
+      });
 }
 
 VARVE_HOOK int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file_actions_t* actions,
                             const posix_spawnattr_t* attributes, char* const* argv,
                             char* const* environment) {
-  return with_carried_environment(environment, [=](char* const* carried) {
-    return spawn(real_posix_spawnp, pid, file, actions, attributes, argv, carried);
-  });
+  return with_carried_environment(
+      environment, takes(searched_takes_preloads(file)), [=](char* const* carried) {
+        return spawn(real_posix_spawnp, pid, file, actions, attributes, argv, carried);
+      });
 }
 
 VARVE_HOOK void _exit(int status) { leave(status); }

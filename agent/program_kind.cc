@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// See program_kind.h.
+// Context: exec and posix_spawn hooks, in vfork children too.
+#include "agent/program_kind.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "agent/session.h"
+#include "agent/signal/raw_syscall.h"
+#include "agent/text.h"
+
+namespace varve::agent {
+namespace {
+
+constexpr int kMostScripts = 5;  // as many as the kernel follows
+constexpr size_t kPathBytes = 512;
+
+/// A file open for reading, for a scope; none where it cannot be read.
+class File {
+ public:
+  File(int directory, const char* path)
+      : fd_(raw_syscall(__NR_openat, directory, as_arg(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {
+  }
+  ~File() {
+    if (!failed(fd_)) raw_syscall(__NR_close, fd_);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  /// How many bytes there were; 0 where there were none.
+  size_t read(void* to, size_t size, uint64_t offset) const {
+    const long got = failed(fd_) ? -1 : raw_syscall(__NR_pread64, fd_, as_arg(to), long(size), long(offset));
+    return failed(got) ? 0 : size_t(got);
+  }
+
+ private:
+  long fd_;
+};
+
+enum class Kind { kTaken, kRefused, kScript, kNothing };
+
+bool is_of_musl(const char* loader) {
+  const char* slash = std::strrchr(loader, '/');
+  return !std::strncmp(slash ? slash + 1 : loader, "ld-musl", 7);
+}
+
+/// Of a 64-bit program: by the loader that it names.
+Kind kind_of_program(const File& file, const Elf64_Ehdr& header) {
+  constexpr uint16_t kMostHeaders = 64;
+  for (uint16_t i = 0; i < header.e_phnum && i < kMostHeaders; ++i) {
+    Elf64_Phdr segment;
+    const uint64_t at = header.e_phoff + uint64_t(i) * sizeof segment;
+    if (file.read(&segment, sizeof segment, at) != sizeof segment) break;
+    if (segment.p_type != PT_INTERP) continue;
+    char loader[kPathBytes] = {};
+    file.read(loader, sizeof loader - 1, segment.p_offset);
+    return is_of_musl(loader) ? Kind::kRefused : Kind::kTaken;
+  }
+  return Kind::kTaken;  // static: what it starts may be of any kind
+}
+
+/// The word after "#!", into `interpreter`.
+void take_interpreter(const char* line, char* interpreter) {
+  line += std::strspn(line, " \t");
+  const size_t length = std::strcspn(line, " \t\n");
+  std::memcpy(interpreter, line, length);
+  interpreter[length] = 0;
+}
+
+Kind kind_of(const File& file, char* interpreter) {
+  union {
+    Elf64_Ehdr header;
+    char line[kPathBytes];
+  } start = {};
+  const size_t size = file.read(&start, sizeof start - 1, 0);
+  if (size < 4) return Kind::kNothing;
+  if (!std::memcmp(start.line, "#!", 2)) return take_interpreter(start.line + 2, interpreter), Kind::kScript;
+  if (size < sizeof start.header || std::memcmp(start.line, ELFMAG, SELFMAG) != 0) return Kind::kTaken;
+  if (start.header.e_ident[EI_CLASS] != ELFCLASS64 || start.header.e_machine != EM_X86_64)
+    return Kind::kRefused;
+  return kind_of_program(file, start.header);
+}
+
+/// Follows scripts to their interpreters. kNothing: there is nothing to be read.
+Kind last_kind(int directory, const char* path) {
+  char interpreter[kPathBytes];
+  Kind kind = kind_of(File(directory, path), interpreter);
+  for (int i = 0; kind == Kind::kScript && i < kMostScripts; ++i) {
+    char script[kPathBytes];
+    std::memcpy(script, interpreter, sizeof script);
+    kind = kind_of(File(AT_FDCWD, script), interpreter);
+  }
+  return kind;
+}
+
+}  // namespace
+
+bool takes_preloads(int directory, const char* path) { return last_kind(directory, path) != Kind::kRefused; }
+
+bool searched_takes_preloads(const char* file) {
+  if (std::strchr(file, '/')) return takes_preloads(AT_FDCWD, file);
+  const char* path = find_variable(environ, "PATH");
+  for (const char* at = path ? path : "/bin:/usr/bin"; *at;) {
+    const size_t length = std::strcspn(at, ":");
+    char folder[kPathBytes] = "", full[2 * kPathBytes];
+    if (length < sizeof folder) std::memcpy(folder, at, length);
+    TextBuilder text(full, sizeof full);
+    text.add(folder).add(length ? "/" : "").add(file);
+    // What is not there, or may not be executed, is passed by, as by who searches after us.
+    if (!text.overflowed() && raw_syscall(__NR_access, as_arg(full), X_OK) == 0) {
+      const Kind kind = last_kind(AT_FDCWD, full);
+      if (kind != Kind::kNothing) return kind != Kind::kRefused;
+    }
+    at += length;
+    at += *at == ':';
+  }
+  return true;
+}
+
+bool open_takes_preloads(int fd) {
+  char path[64];
+  TextBuilder text(path, sizeof path);
+  text.add("/proc/self/fd/").add(uint64_t(unsigned(fd)));
+  return takes_preloads(AT_FDCWD, path);
+}
+
+}  // namespace varve::agent

@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Row 24 of the hazards: programs of another C library, or of 32 bits, that a recorded one starts would not start, or would complain,
+# with the agent in their LD_PRELOAD; so they get none, however they are started, and what stood there else stays.
+. "$(dirname "$0")/guest.inc"
+
+cat >main.c <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char** argv) {
+  for (volatile long i = 0; i < 20000000; ++i) {}
+  printf("%s, %d arguments, preloads %s, session %d\n", argv[0], argc, getenv("PRELOADS") ? getenv("LD_PRELOAD") : "-", getenv("VARVE_SESSION") != NULL);
+  return 5;
+}
+C
+build starts -D_GNU_SOURCE <<'C'
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+extern char** environ;
+int main(int argc, char** argv) {
+  char* words[] = {"foreign", "a word", NULL};
+  int file = open(argv[1], O_RDONLY | O_CLOEXEC), folder = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  for (int way = 0; way < 9; ++way) {
+    pid_t pid = 0;
+    int status = 0, result = 0;
+    if (way == 7) result = posix_spawn(&pid, argv[1], NULL, NULL, words, environ);
+    if (way == 8) result = posix_spawnp(&pid, strrchr(argv[1], '/') + 1, NULL, NULL, words, environ);
+    if (way < 7 && (pid = way & 1 ? vfork() : fork()) == 0) {
+      if (way == 0) execve(argv[1], words, environ);
+      if (way == 1) execv(argv[1], words);
+      if (way == 2) execvp(strrchr(argv[1], '/') + 1, words);
+      if (way == 3) execl(argv[1], "foreign", "l", (char*)NULL);
+      if (way == 4) fexecve(file, words, environ);
+      if (way == 5) execveat(folder, argv[1], words, environ, 0);
+      if (way == 6) execveat(file, "", words, environ, AT_EMPTY_PATH);
+      _exit(99);
+    }
+    waitpid(pid, &status, 0);
+    printf("%d: %d, %d\n", way, result, WEXITSTATUS(status));
+    fflush(stdout);
+  }
+  return argc - 2;
+}
+C
+export PATH=$PATH:$work
+# foreign NAME: started in every way, by a shell, and as a script's interpreter
+foreign() {
+  same "$1-started" ./starts "./$1"
+  expect_eq "ways to start $1" "$(grep -c ': 0, 5$' out)" 9
+  same "$1-by-shell" sh -c "./$1; echo \$?; echo ./$1 | sh; env ./$1 x"
+  printf '#!%s word\n' "$work/$1" >script && chmod +x script
+  same "$1-by-script" sh -c './script; echo $?'
+  # What the user preloads stays, in front of it and after it.
+  LD_PRELOAD=/no/such/library.so PRELOADS=1 run "$VARVE" record -q -o "$1-preload" -- sh -c "exec 2>/dev/null; ./$1"
+  expect_match out 'preloads /no/such/library.so, session 0'
+}
+if ! command -v musl-gcc >/dev/null || ! musl-gcc -w -o musl main.c 2>/dev/null; then
+  echo "SKIPPED: a program of musl; musl-gcc is not installed"
+else
+  foreign musl
+fi
+if ! gcc -m32 -w -o bits32 main.c 2>/dev/null || ! ./bits32 >/dev/null 2>&1 && [ $? != 5 ]; then
+  echo "SKIPPED: a program of 32 bits; gcc -m32 cannot make one here, or it cannot run"
+else
+  foreign bits32
+fi
+# One of our own kind, by the same ways, is recorded.
+gcc -o own main.c
+run "$VARVE" record -q -o own.varve -- ./starts ./own
+expect_eq "images by every way" "$(agent_files own.varve)" 14
