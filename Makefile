@@ -62,7 +62,7 @@ VIEWER_LIB_OBJ := $(filter-out $(BUILD)/obj/viewer/main.o,$(VIEWER_OBJ))
 UNIT_OBJ := $(call obj,obj,$(UNIT_SRC) $(SIGNAL_SRC))
 PROGRAMS := $(patsubst test/programs/%.c,$(BUILD)/programs/%,$(patsubst test/programs/%.cc,$(BUILD)/programs/%,$(PROGRAM_SRC)))
 BENCHES := $(patsubst test/bench/%.cc,$(BUILD)/bench/%,$(BENCH_SRC))
-PAGES := $(patsubst man/%.in,$(BUILD)/man/%,$(wildcard man/*.in)) $(patsubst man/%,$(BUILD)/man/%,$(filter-out %.in,$(wildcard man/*.[15])))
+PAGES := $(patsubst man/%.in,$(BUILD)/man/%,$(wildcard man/*.in)) $(patsubst man/%,$(BUILD)/man/%,$(filter-out %.in,$(wildcard man/*.[157])))
 
 .PHONY: all demo check test unit programs replays asan stress fuzz bench accept format install uninstall dist clean deps deps-check
 .DELETE_ON_ERROR:
@@ -108,6 +108,13 @@ $(BUILD)/man/varve.1: man/varve.1.in $(BUILD)/varve
 $(BUILD)/man/varve-%.1: man/varve-%.1.in $(BUILD)/varve
 	@mkdir -p $(@D)
 	$(BUILD)/varve help --man $< $* > $@
+# The agent's hooks are those of its list of exports.
+$(BUILD)/man/varve-safety.7: man/varve-safety.7.in agent/exports.map
+	@mkdir -p $(@D)
+	grep -oE '[[:alnum:]_]+;' agent/exports.map | tr -d ';' | grep -v '^varve_' | LC_ALL=C sort | \
+	  sed 's/.*/.Fn & ,/; $$s/ ,$$/ ./' > $@.hooks
+	sed -e '/^@HOOKS@$$/{r $@.hooks' -e 'd}' $< > $@
+	rm $@.hooks
 $(BUILD)/man/%: man/%
 	@mkdir -p $(@D)
 	cp $< $@
@@ -202,16 +209,18 @@ format:
 	$(CLANG_FORMAT) -i $(FORMATTED)
 
 install: all
-	install -d $(bindir) $(libdir) $(includedir) $(mandir)/man1 $(mandir)/man5
+	install -d $(bindir) $(libdir) $(includedir) $(mandir)/man1 $(mandir)/man5 $(mandir)/man7
 	install -m 755 $(BUILD)/varve $(bindir)/varve
 	install -m 755 $(BUILD)/libvarve.so $(libdir)/libvarve.so
 	install -m 644 agent/varve.h $(includedir)/varve.h
 	for page in $(filter %.1,$(PAGES)); do install -m 644 $$page $(mandir)/man1/ || exit 1; done
 	for page in $(filter %.5,$(PAGES)); do install -m 644 $$page $(mandir)/man5/ || exit 1; done
+	for page in $(filter %.7,$(PAGES)); do install -m 644 $$page $(mandir)/man7/ || exit 1; done
 
 uninstall:
 	rm -f $(bindir)/varve $(libdir)/libvarve.so $(includedir)/varve.h
-	rm -f $(addprefix $(mandir)/man1/,$(notdir $(filter %.1,$(PAGES)))) $(addprefix $(mandir)/man5/,$(notdir $(filter %.5,$(PAGES))))
+	rm -f $(addprefix $(mandir)/man1/,$(notdir $(filter %.1,$(PAGES)))) $(addprefix $(mandir)/man5/,$(notdir $(filter %.5,$(PAGES)))) \
+	  $(addprefix $(mandir)/man7/,$(notdir $(filter %.7,$(PAGES))))
 	rmdir --ignore-fail-on-non-empty $(libdir) 2>/dev/null || true
 
 # What git has, as one archive.

@@ -11,7 +11,7 @@ record_options=(--interval 1ms --waits min=1us)
 same_as_bare traced $programs/cancel_results
 
 record_options=(--interval 2ms)
-for kind in destructors main_leaves exit_of_a_thread quick_exit_of_a_thread exit_of_all cancelled_main fork_of_a_thread; do
+for kind in destructors main_leaves exit_of_a_thread quick_exit_of_a_thread exit_of_all cancelled_main fork_of_a_thread once; do
   same $kind $programs/thread_results $kind
 done
 

@@ -45,7 +45,7 @@ set debuginfod enabled off
 set confirm off
 set pagination off
 break leaf if n == 2
-run
+run >said
 bt
 finish
 print $
@@ -69,10 +69,12 @@ G
   printf '%s\n' 'gdb -nx -batch -x orders ./traced 2>&1 | cat' >script
   bare bash script
   plain <bare >bare.plain
+  mv said bare.said
   record "${record_options[@]}" -q -o gdb -- bash script
   expect_eq "exit code of gdb" $code $bare_code
   plain <out >recorded.plain
   diff bare.plain recorded.plain >difference || fail "gdb says otherwise, < bare, > recorded: $(cat difference)"
+  diff bare.said said >difference || fail "the program says otherwise below gdb: $(cat difference)"
   for word in 'Breakpoint 1' 'Value returned' '= 6$' 'Hardware watchpoint|Watchpoint' 'Catchpoint' '= 6$'; do expect_match recorded.plain "$word"; done
   holds "ticks below the debugger" "$(rows hotspots gdb "own('leaf')") > 30e6"
 

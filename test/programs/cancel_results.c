@@ -2,7 +2,7 @@
 // flags: -D_GNU_SOURCE
 // cancel_results: cancels a thread in every call of the C library that is a point of cancellation, once before
 // it calls and once while it waits there, and prints what became of thread, clean-up handler and call. A run
-// with a guest in the process prints the same. Context: test 66.
+// with a guest in the process prints the same. Context: test 32.
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

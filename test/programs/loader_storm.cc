@@ -2,7 +2,7 @@
 // loader_storm LIBRARY... ROUNDS: each thread takes one of the libraries and loads it, looks symbols up,
 // works in it, has it throw, and unloads it, again and again, now and then into a namespace of its own
 // (dlmopen); others walk the list of libraries, throw and allocate. Prints what the libraries said, which is
-// always the same. Context: test 67 and its stress form.
+// always the same. Context: test 33 and its stress form.
 #include <dlfcn.h>
 #include <link.h>
 

@@ -2,7 +2,7 @@
 // flags: -D_GNU_SOURCE
 // lock_results: every kind of lock of the C library through what can happen to one, and prints each answer: a
 // run with a guest in the process prints the same. What could wait without end is asked with a time limit; an
-// alarm ends a run that hangs. Context: test 64.
+// alarm ends a run that hangs. Context: test 30.
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>

@@ -3,7 +3,7 @@
 // process_results [KIND]: starts processes in every way there is, with every failure, and prints what each call
 // says and what the new program finds: descriptors, mask, dispositions, group, folder, environment, threads. A
 // run with a guest in the process prints the same. Nothing that it prints differs between two bare runs.
-// Context: test 65. Without a KIND all of them, each in a child of its own.
+// Context: test 31. Without a KIND all of them, each in a child of its own.
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

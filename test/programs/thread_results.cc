@@ -2,15 +2,17 @@
 // thread_results KIND [THREADS]: many threads that end in every way; and the order in which destructors of
 // threads, of the process and of exit run, all of which burn CPU. A run with a guest in the process prints
 // the same. "many" leaves in here/after how many tasks and timers there are, and how many KB more memory than
-// after the first tenth of its threads. Context: test 66.
+// after the first tenth of its threads. Context: test 32.
 #include <pthread.h>
 #include <semaphore.h>
 #include <sys/wait.h>
 
 #include <atomic>
 #include <cstring>
+#include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "work.h"
 
@@ -221,6 +223,45 @@ int fork_of_a_thread(int, char**) {
   for (;;) pause();
 }
 
+pthread_once_t once_control = PTHREAD_ONCE_INIT;
+std::once_flag flag;
+std::atomic<int> entered{0};
+void first_is_cancelled() {
+  if (++entered == 1) waits_for_cancel(nullptr);
+  work(4 * STEPS_PER_MS);
+}
+/// What is to be done once: by the next one where the first is cancelled, or throws.
+int once(int, char**) {
+  constexpr auto kOnce = [](void*) -> void* {
+    return pthread_once(&once_control, first_is_cancelled), &flag;
+  };
+  pthread_t first = started(kOnce, nullptr);
+  while (entered == 0) usleep(100);
+  pthread_t others[4];
+  for (pthread_t& other : others) other = started(kOnce, nullptr);
+  usleep(3000);
+  pthread_cancel(first);
+  joined(first, PTHREAD_CANCELED);
+  for (pthread_t other : others) joined(other, &flag);
+  printf("entered %d, cleaned up %lu\n", entered.load(), cleaned.load());
+  std::vector<std::thread> threads;
+  std::atomic<int> thrown{0}, calls{0};
+  for (int i = 0; i < 6; ++i)
+    threads.emplace_back([&] {
+      try {
+        std::call_once(flag, [&] {
+          work(4 * STEPS_PER_MS);
+          if (++calls < 4) throw calls.load();
+        });
+      } catch (int) {
+        ++thrown;
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  printf("thrown %d, calls %d\n", thrown.load(), calls.load());
+  return 0;
+}
+
 constexpr struct {
   const char* name;
   int (*run)(int, char**);
@@ -231,7 +272,8 @@ constexpr struct {
               {"quick_exit_of_a_thread", quick_exit_of_a_thread},
               {"exit_of_all", exit_of_all},
               {"cancelled_main", cancelled_main},
-              {"fork_of_a_thread", fork_of_a_thread}};
+              {"fork_of_a_thread", fork_of_a_thread},
+              {"once", once}};
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# 100 kills at random moments.
+# 200 kills at random moments.
 # alone
-RUNS=100 exec bash "$(dirname "$0")/../e2e/53_killed.sh"
+RUNS=200 exec bash "$(dirname "$0")/../e2e/53_killed.sh"

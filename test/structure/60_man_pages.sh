@@ -17,6 +17,7 @@ for template in man/*.in man/*.5; do
   page=$work/$name
   case $template in
     *.5) cp "$template" "$page" ;;
+    *.7.in) cp "$BUILD/man/$name" "$page" || fail "$template was not built" ;;
     man/varve.1.in) "$BUILD/varve" help --man "$template" >"$page" || fail "$template" ;;
     *) "$BUILD/varve" help --man "$template" "$command" >"$page" || fail "$template" ;;
   esac
@@ -33,3 +34,8 @@ for template in man/*.in man/*.5; do
   done
 done
 [ $pages -ge 5 ] || fail "only $pages pages"
+
+# The page of what the agent does names every function that it interposes; the header's own are no hooks.
+for hook in $(grep -oE '[[:alnum:]_]+;' agent/exports.map | tr -d ';' | grep -v '^varve_'); do
+  grep -qE "^\.Fn $hook [,.]$" "$work/varve-safety.7" || fail "varve-safety.7 does not name $hook"
+done
