@@ -1,5 +1,5 @@
 # varve's only Makefile. Not recursive; dependencies come from the compiler; objects live in build/VARIANT.
-# VARIANT: release (default), debug, asan, soak. Tests and tools of one variant never mix with those of another.
+# VARIANT: release (default), debug, asan, soak, faults (an agent whose system calls fail on demand). Tests and tools of one variant never mix with those of another.
 
 VERSION := 0.1.0
 VARIANT ?= release
@@ -24,6 +24,7 @@ OPT_debug := -O0 -g
 SANITIZED := -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 OPT_asan := -O0 $(SANITIZED)
 OPT_soak := -O1 $(SANITIZED)
+OPT_faults := $(OPT_release)
 WARNINGS := -Wall -Wextra -Wshadow -Wpedantic -Wnon-virtual-dtor -Wundef -Werror
 COMMON_FLAGS := -std=c++20 -I. $(WARNINGS) -MMD -MP -DVARVE_VERSION='"$(VERSION)"' -DVARVE_LIBDIR='"$(PREFIX)/lib/varve"'
 VIEWER_FLAGS = $(COMMON_FLAGS) $(OPT_$(VARIANT))
@@ -35,16 +36,19 @@ endif
 # The C++ demangler that can be stopped is in libstdc++'s archive only, not in the shared library: that one object is linked.
 VIEWER_LIBS := -lstdc++ -Wl,-u,__gcclibcxx_demangle_callback -l:libstdc++.a -lfmt -lre2 -ldw -lelf -llzma -lxxhash -lcapstone -lz -ldl -lpthread -lboost_stacktrace_backtrace -lncursesw -ltinfo
 
-# The agent is the same in every variant: a sanitizer's runtime has no place in a stranger's process.
+# The agent is the same in every variant but faults: a sanitizer's runtime has no place in a stranger's process.
 AGENT_FLAGS := $(COMMON_FLAGS) -O2 -g -fPIC -fvisibility=hidden -fvisibility-inlines-hidden -fno-exceptions -fno-rtti \
   -fno-threadsafe-statics -ftls-model=initial-exec -fno-stack-protector -fno-plt
+ifeq ($(VARIANT),faults)
+AGENT_FLAGS += -DVARVE_FAULTS
+endif
 AGENT_LINK := -shared -static-libgcc -static-libstdc++ -Wl,-z,now -Wl,-z,relro -Wl,-z,nodelete -Wl,-z,defs \
   -Wl,--exclude-libs,ALL -Wl,--no-undefined -Wl,-soname,libvarve.so -Wl,--version-script=agent/exports.map
 
 # --- sources ---------------------------------------------------------------------------------------------------
 COMMON_SRC := $(wildcard common/*.cc)
 SIGNAL_SRC := $(wildcard agent/signal/*.cc)
-AGENT_SRC := $(wildcard agent/*.cc) $(SIGNAL_SRC)
+AGENT_SRC := $(wildcard agent/*.cc) $(SIGNAL_SRC) $(if $(filter faults,$(VARIANT)),$(wildcard test/faults/*.cc))
 VIEWER_SRC := $(wildcard viewer/*.cc viewer/*/*.cc viewer/*/*/*.cc)
 UNIT_SRC := $(wildcard test/unit/*.cc)
 BENCH_SRC := $(wildcard test/bench/*.cc)
@@ -149,6 +153,7 @@ replays: $(patsubst test/fuzz/fuzz_%.cc,$(BUILD)/replay/%,$(FUZZ_SRC))
 CHECKED := all programs $(BUILD)/unit-tests
 check: deps-check
 	+$(MAKE) --no-print-directory $(CHECKED)
+	+$(MAKE) --no-print-directory VARIANT=faults BUILD=build/faults build/faults/libvarve.so
 ifneq ($(if $(T),$(filter e2e,$(T))$(findstring fuzz,$(T)),all),)
 	+$(MAKE) --no-print-directory VARIANT=asan BUILD=build/asan replays
 endif
@@ -164,6 +169,7 @@ asan:
 	BUILD=build/asan ASAN_OPTIONS=detect_leaks=0 test/run.sh unit e2e
 
 stress: all programs
+	+$(MAKE) --no-print-directory VARIANT=faults BUILD=build/faults build/faults/libvarve.so
 	+$(MAKE) --no-print-directory VARIANT=soak BUILD=build/soak build/soak/replay/screens
 	BUILD=$(BUILD) TEST_LIMIT=1800 test/run.sh stress
 

@@ -83,6 +83,7 @@ void learn_carried_environment() {
 }
 
 void drop_carried_environment() {
+  own_library[0] = 0;
   char** kept = environ;
   for (char** entry = environ; entry && *entry; ++entry) {
     if (is_entry_of(*entry, kSessionVariable)) continue;

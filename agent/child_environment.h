@@ -12,7 +12,8 @@ namespace varve::agent {
 /// Learns our own path and session from the environment, at agent start.
 void learn_carried_environment();
 
-/// Takes our two variables out of this process's environment: its children are not to be followed.
+/// Takes our two variables out of this process's environment, and puts them in no other: its children are not
+/// to be followed.
 void drop_carried_environment();
 
 /// Whether the program to be started can take this library.

@@ -1,25 +1,19 @@
 // SPDX-License-Identifier: MIT
 // Futexes of the program's own, by syscall(): those of the C++ library's static objects and of Rust are such.
-// Any other system call is passed on by a jump, all six arguments as they are: a thread or process made so
-// returns from here, too. Not here: code that has system calls of its own. Context: any thread of the target,
-// its signal handlers included; also in vfork children.
+// Not here: code that has system calls of its own. Context: any thread of the target, its signal handlers
+// included; also in vfork children.
 #include <asm/unistd.h>
 #include <linux/futex.h>
 
 #include <iterator>
 
-#include "agent/hooks.h"
-#include "agent/real.h"
+#include "agent/system_calls.h"
 #include "agent/wait_trace.h"
 
 namespace varve::agent {
 namespace {
 
 using format::ObjectKind;
-using SystemCall = long(long, long, long, long, long, long, long);
-
-Real<SystemCall> real_syscall{"syscall"};
-
 enum class FutexUse : uint8_t { kOther, kWait, kRelease };
 
 FutexUse use_of(long operation) {
@@ -45,16 +39,9 @@ FutexUse use_of(long operation) {
 
 }  // namespace
 
-/// What syscall() jumps to for other numbers; null until it is looked up.
-extern "C" SystemCall* varve_next_syscall;
-SystemCall* varve_next_syscall = nullptr;
-
-/// syscall() of a futex, and of anything before what is behind it is known.
-extern "C" [[gnu::used]] long varve_futex_call(long number, long word, long operation, long value, long time,
-                                               long word2, long value3) {
-  const auto call = [=] { return real_syscall(number, word, operation, value, time, word2, value3); };
-  if (!varve_next_syscall) resolve_futex_hooks();
-  const FutexUse use = number == __NR_futex && traces_waits() ? use_of(operation) : FutexUse::kOther;
+long call_futex(long word, long operation, long value, long time, long word2, long value3) {
+  const auto call = [=] { return call_system(__NR_futex, word, operation, value, time, word2, value3); };
+  const FutexUse use = traces_waits() ? use_of(operation) : FutexUse::kOther;
   if (use == FutexUse::kWait) {
     Waiting waiting(ObjectKind::kFutex, uint64_t(word), Asked::kNo);
     return call();
@@ -65,27 +52,5 @@ extern "C" [[gnu::used]] long varve_futex_call(long number, long word, long oper
   }
   return call();
 }
-
-void resolve_futex_hooks() { varve_next_syscall = real_syscall.get(); }
-
-/// The hook. In C++ it could have a frame, and a thread that returns from here on another stack has none.
-asm(R"(
-  .pushsection .text
-  .globl syscall
-  .type syscall, @function
-syscall:
-  .cfi_startproc
-  endbr64
-  cmp $202, %rdi
-  je varve_futex_call
-  mov varve_next_syscall(%rip), %rax
-  test %rax, %rax
-  je varve_futex_call
-  jmp *%rax
-  .cfi_endproc
-  .size syscall, .-syscall
-  .popsection
-)");
-static_assert(__NR_futex == 202);
 
 }  // namespace varve::agent

@@ -74,7 +74,7 @@ class ExecAttempt {
     block_as_the_program_does(false);
     SignalBlock guard;
     revoke_end_of_image();
-    if (current_block) arm_timer(*current_block, interval_of(*current_block));
+    if (current_block) begin_ticks(*current_block);
   }
 
   bool ours_;

@@ -207,6 +207,7 @@ constexpr uint64_t kHeldInTicks = ~uint64_t{1u << (SIGSEGV - 1) | 1u << (SIGBUS 
 bool install_handler(const struct sigaction& program, struct sigaction* before) {
   bool interrupts = agent_state.program_sigprof.handled() && !(program.sa_flags & SA_RESTART) &&
                     !(program.sa_flags & int(SA_RESETHAND));
+  if (const long error = refused(__NR_rt_sigaction)) return errno = int(-error), false;
   struct sigaction ours = {};
   ours.sa_sigaction = handle_sigprof;
   ours.sa_mask.__val[0] = kHeldInTicks;

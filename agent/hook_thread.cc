@@ -7,6 +7,8 @@
 #include <signal.h>
 #include <threads.h>
 
+#include <cerrno>
+
 #include "agent/hooks.h"
 #include "agent/image.h"
 #include "agent/java_layout.h"
@@ -32,7 +34,7 @@ constexpr int kRounds = 4;
 
 void end_of_thread(void* value) {
   auto& block = *static_cast<ThreadBlock*>(value);
-  if (&block != current_block) return;
+  if (&block != current_block || !agent_state.active.load(std::memory_order_relaxed)) return;
   if (++block.destructor_rounds < kRounds && pthread_setspecific(end_key, value) == 0) return;
   SignalBlock guard;
   if (in_recorded_process()) end_thread(block);
@@ -45,6 +47,7 @@ ThreadBlock* prepare_block(void* start_routine, void* argument, bool blocks_sigp
   ThreadBlock* block = acquire_block();
   if (!block) {
     count(format::Counter::kThreadsUnsampled);
+    agent_state.counters->values[uint32_t(format::Counter::kLastErrno)] = ENOMEM;
     return nullptr;
   }
   block->start_routine = start_routine;

@@ -22,11 +22,12 @@ void resolve_hooks() {
   resolve_io_hooks();
   resolve_transfer_hooks();
   resolve_once_hooks();
-  resolve_futex_hooks();
+  resolve_syscall_hooks();
   resolve_ipc_hooks();
   resolve_file_lock_hooks();
   resolve_leave_hooks();
   resolve_life_hooks();
+  resolve_filter_hooks();
 }
 
 void start_hooks() {

@@ -25,11 +25,12 @@ void resolve_sleep_hooks();
 void resolve_io_hooks();
 void resolve_transfer_hooks();
 void resolve_once_hooks();
-void resolve_futex_hooks();
+void resolve_syscall_hooks();
 void resolve_ipc_hooks();
 void resolve_file_lock_hooks();
 void resolve_leave_hooks();
 void resolve_life_hooks();
+void resolve_filter_hooks();
 void start_thread_hooks();
 void start_process_hooks();
 

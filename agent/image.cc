@@ -5,15 +5,16 @@
 
 #include <link.h>
 #include <sys/auxv.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
+#include "agent/child_environment.h"
 #include "agent/children.h"
 #include "agent/descriptor_names.h"
 #include "agent/marks.h"
+#include "agent/refusal.h"
 #include "agent/session.h"
 #include "agent/signal/agent_state.h"
 #include "agent/signal/clock.h"
@@ -23,6 +24,7 @@
 #include "agent/stack_limits.h"
 #include "agent/text.h"
 #include "agent/thread_registry.h"
+#include "agent/wait_trace.h"
 
 namespace varve::agent {
 namespace {
@@ -66,15 +68,10 @@ void learn_program(const ProgramArguments& arguments) {
   }
 }
 
-/// HOST-PID-IMAGE.agent; slashes in a host name would be another folder.
+/// HOST-PID-IMAGE.agent
 bool agent_path(char* path, size_t capacity, uint32_t image) {
-  utsname names{};
-  raw_syscall(__NR_uname, as_arg(&names));
-  for (char& c : names.nodename)
-    if (c == '/') c = '_';
   TextBuilder text(path, capacity);
-  text.add(session.directory).add("/").add(names.nodename).add("-").add(uint64_t(agent_state.pid));
-  return !text.add("-").add(image).add(format::kAgentSuffix).overflowed();
+  return !add_process_prefix(text, session.directory).add(image).add(format::kAgentSuffix).overflowed();
 }
 
 format::FileHeader file_header(uint32_t image, uint64_t now) {
@@ -96,15 +93,15 @@ format::FileHeader file_header(uint32_t image, uint64_t now) {
   return header;
 }
 
-/// The first number not taken: an exec keeps the pid and finds the file of the image before.
-bool create_file(uint64_t now) {
+/// The first number not taken: an exec keeps the pid and finds the file of the image before. 0 or -errno.
+long create_file(uint64_t now) {
   char path[sizeof session.directory + 256];
   for (uint32_t image = 0; image < kMaxImages; ++image) {
-    if (!agent_path(path, sizeof path, image)) return false;
+    if (!agent_path(path, sizeof path, image)) return -ENAMETOOLONG;
     long result = agent_state.file.open(path, file_header(image, now));
-    if (result != -EEXIST) return !failed(result);
+    if (result != -EEXIST) return result;
   }
-  return false;
+  return -EEXIST;
 }
 
 uint32_t process_record_size(uint32_t text_bytes) {
@@ -140,11 +137,19 @@ bool write_process_chunk(uint64_t now, uint64_t start_cpu_ns) {
   return true;
 }
 
+/// False: not recorded, and a word of why is left; an empty file of the agent's says so itself.
+bool refuse(format::Refused what, long error) {
+  if (!no_room(error)) note_refusal(session.directory, what, error);
+  return false;
+}
+
 /// A file and its first chunks, modules and rules begun anew.
 bool begin_file(uint64_t start_cpu_ns) {
   uint64_t now = monotonic_ns();
   agent_state.pid = int32_t(raw_syscall(__NR_getpid));
-  if (!create_file(now) || !write_process_chunk(now, start_cpu_ns)) return false;
+  if (long error = create_file(now)) return refuse(format::Refused::kFile, error);
+  if (!write_process_chunk(now, start_cpu_ns))
+    return refuse(format::Refused::kFile, -agent_state.file.error());
   ModuleLog::Program program{executable, reinterpret_cast<const Elf64_Phdr*>(getauxval(AT_PHDR)),
                              uint32_t(getauxval(AT_PHNUM))};
   agent_state.modules.start(agent_state.file, *agent_state.counters, program, now);
@@ -158,7 +163,9 @@ void learn_own_code() {
 }
 
 bool begin_settings() {
-  if (!can_find_objects() || !open_session(session)) return false;
+  if (!can_find_objects()) return false;
+  if (long error = open_session(session))
+    return failed(error) ? refuse(format::Refused::kSession, error) : false;
   const format::ControlBlock& control = *session.control;
   agent_state.control = &control;
   agent_state.interval_ns = control.interval_ns;
@@ -190,9 +197,25 @@ void begin_first_image(const ProgramArguments& arguments) {
   agent_state.rules.init(rule_cache_memory, find_and_note_object);
   if (!begin_file(process_cpu)) return;
   ThreadBlock* main = acquire_block();
-  if (!main) return;
+  if (!main) {
+    refuse(format::Refused::kMemory, -ENOMEM);
+    return;
+  }
   agent_state.active.store(true, std::memory_order_relaxed);
   begin_thread(*main, {.start_cpu_ns = start_cpu_ns, .is_main = true});
+}
+
+void refuse_image(long error) {
+  if (open_session(session) <= 0) refuse(format::Refused::kHandler, error);
+}
+
+void leave_image() {
+  SignalBlock block;
+  count(format::Counter::kFiltered);
+  stop_wait_trace();
+  stop_all_ticks();
+  agent_state.active.store(false, std::memory_order_relaxed);
+  drop_carried_environment();  // a program in this one's place would begin under the filter
 }
 
 void begin_forked_image() {
@@ -207,7 +230,11 @@ void begin_forked_image() {
   agent_state.rules.invalidate();  // a hit would keep its module from being noted in the new file
   agent_state.program_sigprof.reset_after_fork();
   agent_state.counters = nullptr;
-  if (!agent_state.follow || agent_state.state() == format::ControlState::kStopped || !block) return;
+  if (!agent_state.follow || agent_state.state() == format::ControlState::kStopped) return;
+  if (!block) {
+    refuse(format::Refused::kMemory, -ENOMEM);  // its parent's thread had none
+    return;
+  }
   if (!begin_file(0)) return;
   agent_state.active.store(true, std::memory_order_relaxed);
   // A forked child's CPU clock starts at zero: all its time is ours to account for.
@@ -226,6 +253,7 @@ void end_image(format::ImageEnd how) {
   process.children_cpu_ns = children_cpu_ns();
   process.end_cpu_ns = process_cpu_ns();
   write_ends();
+  note_file_error();
   process.end_gap_ns = uint32_t(process_cpu_ns() - process.end_cpu_ns);
   process.end_time_ns = monotonic_ns();
   write_names();

@@ -19,6 +19,12 @@ struct ProgramArguments {
 /// off.
 void begin_first_image(const ProgramArguments& arguments);
 
+/// Leaves word that this process is not recorded, because the kernel refused the handler of SIGPROF.
+void refuse_image(long error);
+
+/// Ends the recording of this process for good: no call of the kernel is made from now on.
+void leave_image();
+
 /// In the child of a fork: a file of its own, or nothing where following is off.
 void begin_forked_image();
 

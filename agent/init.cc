@@ -4,6 +4,8 @@
 // Context: agent start; one thread, before main().
 #include <signal.h>
 
+#include <cerrno>
+
 #include "agent/hooks.h"
 #include "agent/image.h"
 #include "agent/signal/agent_state.h"
@@ -16,7 +18,9 @@ __attribute__((constructor(101))) void start_agent(int argc, char** argv, char**
   resolve_hooks();
   // The mask outlives exec: a parent that blocked SIGPROF must not leave us without samples.
   uint64_t inherited = change_mask(SIG_BLOCK, kAllSignals);
-  if (begin_sigprof()) {
+  if (!begin_sigprof()) {
+    refuse_image(-errno);
+  } else {
     begin_first_image({argc, argv});
     if (in_recorded_process())
       start_hooks();

@@ -24,15 +24,18 @@ bool is_session_header(const format::FileHeader& header) {
          header.checksum == format::header_checksum(header);
 }
 
-const uint8_t* map_session_file(const char* path) {
+constexpr long kNoSession = 1;
+
+/// The address, or -errno; kNoSession where the file is too short.
+long map_session_file(const char* path) {
   long fd = raw_syscall(__NR_open, as_arg(path), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-  if (failed(fd)) return nullptr;
+  if (failed(fd)) return fd;
   long size = raw_syscall(__NR_lseek, fd, 0, SEEK_END);
-  long memory = -1;
+  long memory = failed(size) ? size : kNoSession;
   if (size >= long(kMappedBytes))
     memory = raw_syscall(__NR_mmap, 0, kMappedBytes, PROT_READ, MAP_SHARED, fd, 0);
   raw_syscall(__NR_close, fd);
-  return failed(memory) ? nullptr : reinterpret_cast<const uint8_t*>(memory);
+  return memory;
 }
 
 }  // namespace
@@ -45,21 +48,22 @@ const char* find_variable(char* const* environment, const char* name) {
   return nullptr;
 }
 
-bool open_session(Session& session) {
+long open_session(Session& session) {
   const char* directory = find_variable(environ, kSessionVariable);
-  if (!directory || *directory != '/') return false;
+  if (!directory || *directory != '/') return kNoSession;
   TextBuilder keep(session.directory, sizeof session.directory);
   char path[sizeof session.directory + sizeof format::kSessionFile + 1];
   TextBuilder full(path, sizeof path);
   full.add(directory).add("/").add(format::kSessionFile);
-  if (keep.add(directory).overflowed() || full.overflowed()) return false;
-  const uint8_t* memory = map_session_file(path);
-  if (!memory) return false;
+  if (keep.add(directory).overflowed() || full.overflowed()) return kNoSession;
+  const long mapped = map_session_file(path);
+  if (failed(mapped) || mapped == kNoSession) return mapped;
+  const auto* memory = reinterpret_cast<const uint8_t*>(mapped);
   std::memcpy(&session.header, memory, sizeof session.header);
   session.control = reinterpret_cast<const format::ControlBlock*>(memory + format::kControlOffset);
-  if (is_session_header(session.header)) return true;
+  if (is_session_header(session.header)) return 0;
   raw_syscall(__NR_munmap, as_arg(memory), kMappedBytes);
-  return false;
+  return kNoSession;
 }
 
 }  // namespace varve::agent

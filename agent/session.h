@@ -20,7 +20,8 @@ struct Session {
 /// The value of a variable in an environment block, or null.
 const char* find_variable(char* const* environment, const char* name);
 
-/// Finds and maps the session. False: there is none, or its file is not one.
-bool open_session(Session& session);
+/// Finds and maps the session. 0; 1 where there is none, or its file is not one; or the -errno with which the
+/// kernel refused it, and then `session` has its directory.
+long open_session(Session& session);
 
 }  // namespace varve::agent

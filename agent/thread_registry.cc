@@ -120,7 +120,10 @@ void assign_record(ThreadBlock& block, uint64_t time_ns) {
   block.record->index = registry.next_index++;
   block.record->start_time_ns = time_ns;
   block.record->tid = int32_t(raw_syscall(__NR_gettid));
-  if (!in_file) return count(format::Counter::kThreadsUnsampled);
+  if (!in_file) {
+    note_file_error();
+    return count(format::Counter::kThreadsUnsampled);
+  }
   block.record_chunk = registry.records;
   agent_state.file.retain(registry.records);
   registry.records.commit(kSize);
@@ -213,11 +216,22 @@ void begin_thread(ThreadBlock& block, const ThreadStart& start) {
   install_alternate_stack(block);
   current_block = &block;
   block.live = true;
-  if (long result = arm_timer(block, interval_of(block)); failed(result)) {
-    record.header.flags |= format::kThreadNoTimer;
-    record.timer_errno = uint16_t(-result);
-    count(format::Counter::kTimerCreateFailed);
-  }
+  begin_ticks(block);
+}
+
+void begin_ticks(ThreadBlock& block) {
+  const long result = arm_timer(block, interval_of(block));
+  if (!failed(result)) return;
+  block.record->header.flags |= format::kThreadNoTimer;
+  block.record->timer_errno = uint16_t(-result);
+  count(format::Counter::kTimerCreateFailed);
+}
+
+void stop_all_ticks() {
+  RegistryGuard guard;
+  for (ThreadBlock* block = registry.live; block; block = block->next)
+    if (block != current_block) stop_timer(*block);
+  if (current_block) disarm_timer(*current_block);
 }
 
 void end_thread(ThreadBlock& block) {

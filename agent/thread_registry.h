@@ -22,6 +22,13 @@ struct ThreadStart {
 /// Makes the calling thread a recorded one: record, alternate stack, timer.
 void begin_thread(ThreadBlock& block, const ThreadStart& start);
 
+/// Arms the thread's timer; its record says if that was refused.
+void begin_ticks(ThreadBlock& block);
+
+/// Disarms the timers of all threads and notes the calling one's last clock; their records stay without an
+/// end.
+void stop_all_ticks();
+
 /// Ends it: timer deleted, last clock written, segment handed on, block released. The thread has no block
 /// afterwards.
 void end_thread(ThreadBlock& block);

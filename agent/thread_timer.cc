@@ -54,10 +54,14 @@ long arm_timer(ThreadBlock& block, uint64_t interval_ns) {
   return 0;
 }
 
+void stop_timer(ThreadBlock& block) {
+  if (block.timer >= 0) raw_syscall(__NR_timer_delete, block.timer);
+  block.timer = -1;
+}
+
 void disarm_timer(ThreadBlock& block) {
   if (block.timer < 0) return;
-  raw_syscall(__NR_timer_delete, block.timer);
-  block.timer = -1;
+  stop_timer(block);
   drain_ticks(block);
 }
 

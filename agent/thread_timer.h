@@ -15,5 +15,7 @@ long arm_timer(ThreadBlock& block, uint64_t interval_ns);
 /// Deletes the timer and takes a pending tick out of the queue, so that none survives an exec or outlives the
 /// block. SIGPROF must be blocked.
 void disarm_timer(ThreadBlock& block);
+/// Deletes the timer alone, of whichever thread.
+void stop_timer(ThreadBlock& block);
 
 }  // namespace varve::agent

@@ -38,6 +38,11 @@ inline constexpr char kViewsFile[] = "views";
 inline constexpr const char* kFilesOfRun[] = {kSessionFile,  kSymbolsFile, kCodeFile,
                                               kObserverFile, kDecodedFile, kViewsFile};
 inline constexpr char kAgentSuffix[] = ".agent";
+/// HOST-PID-WORD-ERRNO.refused: an empty file of a process whose agent could not begin; WORD says what for.
+inline constexpr char kRefusedSuffix[] = ".refused";
+enum class Refused : uint32_t { kSession, kHandler, kFile, kMemory, kCount };
+inline constexpr const char* kRefusedWords[] = {"session", "handler", "file", "memory"};
+static_assert(sizeof kRefusedWords / sizeof *kRefusedWords == uint32_t(Refused::kCount));
 
 enum class FileKind : uint16_t {
   kSession = 1,
@@ -241,6 +246,8 @@ enum class Counter : uint32_t {
   kChildrenLost,  // reaped children with no room to note what they used
   kMarksLost,     // marks, pauses and resumptions of the program with no room
   kWaitsLost,     // waits with no room to write them, or within a signal handler that interrupted this
+  kClockRefused,  // ticks without a CPU clock to read: what they stand for is not sampled
+  kFiltered,      // 1: the program forbade itself system calls that the agent needs; recording ended
   kCount
 };
 inline constexpr uint32_t kCounterSlots = 31;

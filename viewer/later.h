@@ -12,6 +12,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -24,7 +25,7 @@ class Later {
 
   /// Begins at once.
   explicit Later(std::function<Value(const Tell&)> make) : shared_(std::make_shared<Shared>()) {
-    thread_ = std::thread([shared = shared_, make = std::move(make)] {
+    const auto run = [shared = shared_, make = std::move(make)] {
       const Tell tell = [&shared](std::string words) {
         std::lock_guard lock(shared->mutex);
         shared->words = std::move(words);
@@ -34,7 +35,12 @@ class Later {
       } catch (...) {
         shared->finish(std::nullopt, std::current_exception());
       }
-    });
+    };
+    try {
+      thread_ = std::thread(run);
+    } catch (const std::system_error&) {  // no thread to be had: now
+      run();
+    }
   }
   Later(Later&&) noexcept = default;
   Later& operator=(Later&& other) noexcept {

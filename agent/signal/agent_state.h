@@ -79,4 +79,12 @@ bool write_record(ThreadBlock& block, uint64_t time_ns, const RecordFields& fiel
 
 inline void count(format::Counter which, uint64_t amount = 1) { count(*agent_state.counters, which, amount); }
 
+/// Puts into the counters that the file could not grow, if so, and why.
+inline void note_file_error() {
+  const int error = agent_state.file.error();
+  if (!error) return;
+  agent_state.counters->values[uint32_t(format::Counter::kFileGrowFailed)] = 1;
+  agent_state.counters->values[uint32_t(format::Counter::kLastErrno)] = uint64_t(error);
+}
+
 }  // namespace varve::agent

@@ -80,6 +80,7 @@ long ProcessFile::open(const char* path, const format::FileHeader& header) {
   long result = map_extent(int(fd), kFirstExtent);
   if (failed(result)) result = map_extent(int(fd), format::kPageSize);
   raw_syscall(__NR_close, fd);
+  if (failed(result) && !no_room(result)) raw_syscall(__NR_unlink, as_arg(path_));
   if (failed(result)) return result;
   std::memcpy(extents_[current_].base, &header, sizeof header);
   extents_[current_].given = sizeof header;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 
 #include "agent/signal/spin_lock.h"
@@ -39,11 +40,15 @@ struct ChunkSize {
 };
 constexpr ChunkSize exactly(uint32_t bytes) { return {bytes, bytes}; }
 
+/// Of -errno: the disk is full, or the program's limits are reached.
+constexpr bool no_room(long error) { return error == -ENOSPC || error == -EDQUOT || error == -EFBIG; }
+
 class ProcessFile {
  public:
   /// Creates the file at `path` (which must not exist), its first extent and its header. Returns 0 or -errno.
   /// Where there is room for a page only, that is the first extent: it holds the process and its counters,
-  /// which say that there was no more. Where there is none the file stays empty, and says so by that.
+  /// which say that there was no more. Where there is none the file stays empty, and says so by that; of
+  /// another failure no file is left.
   long open(const char* path, const format::FileHeader& header);
 
   /// After fork: forgets and unmaps what belongs to the parent's file.

@@ -10,8 +10,16 @@
 
 namespace varve::agent {
 
+#ifdef VARVE_FAULTS
+/// In the agent that tests build (test/faults): 0, or the -errno that this call is to fail with.
+long refused(long number);
+#else
+constexpr long refused(long) { return 0; }
+#endif
+
 /// The kernel's answer: a value, or -errno in [-4095, -1].
 inline long raw_syscall(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) {
+  if (const long error = refused(number)) return error;
   long result;
   register long r10 asm("r10") = d;
   register long r8 asm("r8") = e;

@@ -25,10 +25,7 @@ bool is_tick(const siginfo_t& info, const ThreadBlock* block) {
 void lose(uint64_t weight_ns) {
   count(format::Counter::kSamplesLost);
   count(format::Counter::kLostCpuNs, weight_ns);
-  if (int error = agent_state.file.error()) {
-    agent_state.counters->values[uint32_t(format::Counter::kFileGrowFailed)] = 1;
-    agent_state.counters->values[uint32_t(format::Counter::kLastErrno)] = uint64_t(error);
-  }
+  note_file_error();
 }
 
 /// What the handler took, in ns. One that took long may have been preempted, and then its CPU clock says; the
@@ -70,12 +67,14 @@ bool take_sample(ThreadBlock& block, uint64_t time_ns, SampleFields fields, cons
 }
 
 void tick(ThreadBlock& block, const siginfo_t& info, const ucontext_t& context) {
+  if (!agent_state.active.load(std::memory_order_relaxed)) return;  // pending as leave_image() came
   format::ControlState state = agent_state.state();
   if (state == format::ControlState::kStopped) return stop_ticks(block);
   uint64_t begin = monotonic_ns();
-  uint64_t cpu = thread_cpu_ns();
-  const uint64_t before = block.last_cpu_ns;
-  uint64_t weight = cpu > before ? cpu - before : 0;
+  const uint64_t before = block.last_cpu_ns, now = thread_cpu_ns();
+  const uint64_t cpu = now > before ? now : before;
+  if (!now) count(format::Counter::kClockRefused);
+  uint64_t weight = cpu - before;
   format::ThreadRecord& record = *block.record;
   auto overrun = uint64_t(info.si_overrun > 0 ? info.si_overrun : 0);
   block.last_cpu_ns = record.last_cpu_ns = cpu;

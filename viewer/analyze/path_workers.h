@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "viewer/analyze/path_times.h"
+#include "viewer/load/start_thread.h"
 
 namespace varve::analyze {
 
@@ -25,10 +26,7 @@ void share_paths(const PathTimes& by_path, size_t parts, const Work& work) {
   std::vector<std::jthread> threads;
   for (size_t i = 0; i < parts; ++i) {
     const size_t first = by_path.with().part(i, parts), end = by_path.with().part(i + 1, parts);
-    if (i + 1 == parts)
-      work(i, first, end);
-    else
-      threads.emplace_back(work, i, first, end);
+    if (i + 1 == parts || !load::start_thread(threads, work, i, first, end)) work(i, first, end);
   }
 }
 

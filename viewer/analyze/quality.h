@@ -31,6 +31,7 @@ struct Quality {
   std::vector<StoppedStacks> stopped;  // largest first
   std::vector<ModuleTime> modules;     // by self time, largest first
   std::vector<ThreadId> unsampled_threads;
+  std::vector<ThreadId> held_back;   // had a timer and ran for long, but no signal of it came
   uint64_t ticks = 0, overruns = 0;  // of all threads, whatever the filter
   Nanos handler;
   uint32_t slowed_threads = 0;      // whose interval became longer, as samples of them took too much time

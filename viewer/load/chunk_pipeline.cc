@@ -10,6 +10,8 @@
 #include <optional>
 #include <thread>
 
+#include "viewer/load/start_thread.h"
+
 namespace varve::load {
 namespace {
 
@@ -99,8 +101,10 @@ class Workers {
   }
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
-  void add(SampleDecoder&& decoder) {
-    threads_.emplace_back([this, moved = std::move(decoder)]() mutable { pipeline_.work(std::move(moved)); });
+  /// False: there is no thread for it.
+  bool add(SampleDecoder&& decoder) {
+    return start_thread(threads_,
+                        [this, moved = std::move(decoder)]() mutable { pipeline_.work(std::move(moved)); });
   }
 
  private:
@@ -121,7 +125,9 @@ void decode_in_order(std::span<const ChunkTask> tasks, std::span<const Mapping> 
   if (decoders == 0) return decode_in_this_thread(tasks, SampleDecoder(0, mappings, files), use);
   Pipeline pipeline(tasks, decoders * kAheadPerThread);
   Workers workers(pipeline);
-  for (unsigned i = 0; i < decoders; ++i) workers.add(SampleDecoder(i, mappings, files));
+  unsigned working = 0;
+  for (unsigned i = 0; i < decoders; ++i) working += workers.add(SampleDecoder(i, mappings, files));
+  if (working == 0) return decode_in_this_thread(tasks, SampleDecoder(0, mappings, files), use);
   for (size_t task = 0; task < tasks.size(); ++task) use(pipeline.get(task));
 }
 

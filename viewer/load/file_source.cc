@@ -59,7 +59,7 @@ class MemoryFile : public File {
 
 bool is_profile_file(const std::string& name) {
   return std::ranges::find(format::kFilesOfRun, name) != std::end(format::kFilesOfRun) ||
-         name.ends_with(format::kAgentSuffix);
+         name.ends_with(format::kAgentSuffix) || name.ends_with(format::kRefusedSuffix);
 }
 
 std::vector<std::string> list_profile_files(DIR* stream) {

@@ -27,6 +27,7 @@
 #include "viewer/load/observer_file.h"
 #include "viewer/load/path_tree.h"
 #include "viewer/load/reaped.h"
+#include "viewer/load/refusals.h"
 #include "viewer/load/sample_table.h"
 #include "viewer/load/session_file.h"
 #include "viewer/load/track_ends.h"
@@ -114,6 +115,10 @@ void Loader::read_agent_files() {
   for (const std::string& name : source_.names()) {
     if (auto file = source_.open(name)) profile_.bytes += (*file)->size();
     if (std::ranges::find(format::kFilesOfRun, name) != std::end(format::kFilesOfRun)) continue;
+    if (name.ends_with(format::kRefusedSuffix)) {
+      if (const auto refusal = refusal_of(name)) profile_.refusals.push_back(*refusal);
+      continue;
+    }
     if (auto agent = read_agent_file(source_, name, profile_.damages))
       agents_.push_back(std::move(*agent));
     else
@@ -205,6 +210,7 @@ void Loader::add_thread(ProcessId process, const format::ThreadRecord& record) {
   thread.name.assign(record.name, strnlen(record.name, sizeof record.name));
   thread.is_main = record.header.flags & format::kThreadMain;
   thread.no_timer = record.header.flags & format::kThreadNoTimer;
+  thread.timer_errno = thread.no_timer ? record.timer_errno : 0;
   thread.end_estimated = record.header.flags & format::kThreadEndEstimated;
   if (const auto creator = threads_[process.index()].find(record.creator);
       creator != threads_[process.index()].end() && record.creator != record.index) {

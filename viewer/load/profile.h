@@ -15,6 +15,7 @@
 #include "common/file_format.h"
 #include "common/ids.h"
 #include "common/units.h"
+#include "viewer/load/refusals.h"
 #include "viewer/load/run_states.h"
 #include "viewer/load/waits.h"
 
@@ -73,7 +74,8 @@ struct Thread {
   int32_t tid = 0;
   std::string name;
   bool is_main = false;
-  bool no_timer = false;  // not sampled at all
+  bool no_timer = false;     // not sampled at all
+  uint32_t timer_errno = 0;  // then, why
   bool end_estimated = false;
   bool seen_only = false;  // by the observer: not sampled at all
   TrackId track;           // none: not observed
@@ -220,7 +222,8 @@ struct Profile {
   std::vector<Mark> marks;    // by time
   std::vector<Pause> pauses;  // by begin
   std::vector<Damage> damages;
-  uint64_t bytes = 0;  // of all its files
+  std::vector<Refusal> refusals;  // processes whose agent could not begin
+  uint64_t bytes = 0;             // of all its files
 
   /// CPU time by the kernel: of reaped processes, else the sum of the agents' own last look at their clocks.
   Nanos kernel_cpu;

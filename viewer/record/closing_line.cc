@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstring>
 
 #include "viewer/record/host_facts.h"
@@ -62,15 +63,24 @@ std::string why_few_samples(const Finalized& profile, const RunEnd& end, Nanos i
   if (profile.empty_files)
     return fmt::format("{} not recorded: no room for the profile on its disk, or within ulimit -f",
                        plural(profile.empty_files, "program was", "programs were"));
+  if (profile.refused_processes)
+    return fmt::format("{} not recorded: {}",
+                       plural(profile.refused_processes, "program was", "programs were"),
+                       load::refusal_words(profile.first_refusal));
+  if (profile.filtered)
+    return fmt::format(
+        "{} recorded only until a seccomp filter of its own that kills for system calls of the agent",
+        plural(profile.filtered, "program was", "programs were"));
+  if (profile.loaded && profile.threads_unsampled)
+    return fmt::format("{} not sampled: the kernel refused a timer, or memory ({}){}",
+                       plural(profile.threads_unsampled, "thread was", "threads were"),
+                       std::strerror(profile.last_errno),
+                       profile.last_errno == EAGAIN ? "; see ulimit -i" : "");
   if (!profile.loaded || profile.samples >= kFew) return "";
   std::string so = profile.samples ? "few samples" : "no samples";
   if (!profile.agent_files)
     return so + ": the agent did not start in the command; varve check COMMAND tells why";
   if (end.never_began) return so + ": the command ended before --delay was over";
-  if (profile.threads_unsampled)
-    return fmt::format("{}: {} got no timer ({}); see ulimit -i", so,
-                       plural(profile.threads_unsampled, "thread", "threads"),
-                       std::strerror(profile.last_errno));
   Nanos seen = saturating_sub(profile.cpu, profile.unsampled);
   if (profile.cpu.count / interval.count < kFew)
     return fmt::format(

@@ -31,7 +31,7 @@ RunCounts counts_of(const load::Profile& profile) {
   result.threads = load::count_threads(profile);
   result.sampled = profile.sampled;
   result.residual = profile.residual;
-  result.agent_files = profile.processes.size();
+  result.agent_files = uint64_t(std::ranges::count(profile.processes, false, &load::Process::seen_only));
   result.samples_lost = profile.lost_samples;
   result.empty_files =
       uint64_t(std::ranges::count(profile.damages, load::kNoRoomForFile, &load::Damage::sentence));
@@ -39,10 +39,17 @@ RunCounts counts_of(const load::Profile& profile) {
   for (const load::Process& process : profile.processes) {
     pids.push_back(process.pid);
     result.threads_unsampled += process.counter(format::Counter::kThreadsUnsampled);
+    result.filtered += process.counter(format::Counter::kFiltered);
     result.no_space |= process.counter(format::Counter::kFileGrowFailed) != 0;
     if (uint64_t error = process.counter(format::Counter::kLastErrno)) result.last_errno = int(error);
   }
+  result.refused_processes = profile.refusals.size();
+  if (!profile.refusals.empty()) result.first_refusal = profile.refusals.front();
   for (const load::Thread& thread : profile.threads) {
+    if (thread.no_timer) {
+      ++result.threads_unsampled;
+      result.last_errno = int(thread.timer_errno);
+    }
     result.ticks += thread.ticks;
     result.overruns += thread.overruns;
   }

@@ -11,6 +11,7 @@
 #include "common/units.h"
 #include "tl/expected.hpp"
 #include "viewer/load/profile.h"
+#include "viewer/load/refusals.h"
 #include "viewer/record/child_task.h"
 #include "viewer/symbol/symbol_table.h"
 
@@ -27,7 +28,10 @@ struct RunCounts {
   size_t threads = 0, processes = 0;  // by their ids: an exec makes no new one
   uint64_t agent_files = 0;
   uint64_t empty_files = 0;        // of processes that found no room for theirs
-  uint64_t threads_unsampled = 0;  // without a timer
+  uint64_t refused_processes = 0;  // whose agent could not begin
+  load::Refusal first_refusal;
+  uint64_t filtered = 0;           // processes that forbade themselves what the agent needs
+  uint64_t threads_unsampled = 0;  // without a timer, or memory for it
   uint64_t samples_lost = 0;
   int last_errno = 0;     // of an agent that could not go on
   bool no_space = false;  // an agent could not make its file larger

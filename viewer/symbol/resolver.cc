@@ -11,6 +11,7 @@
 #include <mutex>
 #include <thread>
 
+#include "viewer/load/start_thread.h"
 #include "viewer/symbol/jit_names.h"
 #include "viewer/symbol/module_file.h"
 #include "viewer/symbol/module_names.h"
@@ -114,7 +115,8 @@ class Resolver {
     };
     std::vector<std::jthread> workers;
     for (size_t i = 0; i < std::min<size_t>(thread_count(options_), order.size()); ++i)
-      workers.emplace_back(take);
+      load::start_thread(workers, take);
+    if (workers.empty()) take();
     tell_until_done(order.size());
   }
 

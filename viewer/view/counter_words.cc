@@ -36,6 +36,11 @@ constexpr Words kWords[] = {
     {Counter::kChildrenLost, true,
      "{} ended children could not be noted: there was no room, or they took a megabyte; what the kernel took "
      "to end them is [not sampled]."},
+    {Counter::kClockRefused, true,
+     "{} times the kernel refused the CPU clock of a thread (a seccomp filter?): its time is [not sampled]."},
+    {Counter::kFiltered, true,
+     "{} processes installed a seccomp filter that kills for system calls of the agent: they were recorded "
+     "until then, what they ran later is [not sampled]."},
     {Counter::kWaitsLost, false,
      "{} waits are not recorded: an exception of a signal handler left them, or a signal handler waited "
      "while "

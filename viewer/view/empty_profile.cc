@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
+
 #include "viewer/view/counter_words.h"
 
 namespace varve::view {
@@ -18,7 +21,8 @@ std::vector<std::string> why_empty(const load::Profile& profile) {
   if (profile.sample_count > 0) return {};
   std::vector<std::string> reasons = {"There are no samples."};
   const auto say = [&](std::string sentence) { reasons.push_back(std::move(sentence)); };
-  if (profile.processes.empty()) {
+  const bool agents = std::ranges::any_of(profile.processes, std::logical_not(), &load::Process::seen_only);
+  if (!agents && profile.refusals.empty()) {
     say("No process wrote anything: the agent was not loaded into the program. A statically linked, setuid "
         "or Go "
         "program does not load it; 'varve check CMD' says which.");
@@ -26,6 +30,8 @@ std::vector<std::string> why_empty(const load::Profile& profile) {
   for (const load::Damage& damage : profile.damages) {
     say(fmt::format("{}: {}.", damage.file, damage.sentence));
   }
+  for (const load::Refusal& refusal : profile.refusals)
+    say(fmt::format("Process {} was not recorded: {}.", refusal.pid, load::refusal_words(refusal)));
   for (CounterSentence& sentence : counter_sentences(profile)) say(std::move(sentence.text));
   const uint64_t interval = profile.session.interval.count;
   if (!profile.processes.empty() && interval > 0 && profile.kernel_cpu.count < 2 * interval) {

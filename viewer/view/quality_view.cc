@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
+#include <map>
 #include <set>
 
 #include "common/session_keys.h"
@@ -232,23 +234,62 @@ void note_lines(const load::Profile& profile, const symbol::SymbolTable& symbols
                     fmt::join(modules, ", ")));
 }
 
-void note_unsampled(const load::Profile& profile, const analyze::Quality& quality, View& view) {
-  if (quality.unsampled_threads.empty()) return;
+/// "make (12), cc1 (14), and 3 more"
+std::string threads_named(const load::Profile& profile, const std::vector<ThreadId>& threads) {
   std::vector<std::string> names;
-  for (const ThreadId thread : quality.unsampled_threads) {
+  for (const ThreadId thread : threads) {
     if (names.size() == kMostNamed) {
-      names.push_back(fmt::format("and {} more", quality.unsampled_threads.size() - kMostNamed));
+      names.push_back(fmt::format("and {} more", threads.size() - kMostNamed));
       break;
     }
     const load::Thread& row = profile.threads[thread.index()];
     names.push_back(fmt::format("{} ({})", row.name.empty() ? "?" : row.name, row.tid));
   }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// Of threads without a timer: what the kernel said.
+std::string refused_timers(const load::Profile& profile, const std::vector<ThreadId>& threads) {
+  std::map<uint32_t, size_t> timers;  // by errno
+  for (const ThreadId thread : threads)
+    if (profile.threads[thread.index()].no_timer) ++timers[profile.threads[thread.index()].timer_errno];
+  std::string words;
+  for (const auto& [error, count] : timers)
+    words +=
+        fmt::format(" {} a timer: {}.", count == 1 ? "1 was refused" : fmt::format("{} were refused", count),
+                    std::strerror(int(error)));
+  return words;
+}
+
+void note_unsampled(const load::Profile& profile, const analyze::Quality& quality, View& view) {
+  if (!quality.held_back.empty())
+    view.notes.push_back(
+        fmt::format("Threads that ran without a tick: {}. They block SIGPROF past the C library's functions, "
+                    "or a sanitizer holds it back; their time is [residual].",
+                    threads_named(profile, quality.held_back)));
+  if (quality.unsampled_threads.empty()) return;
   const bool seen_only = std::ranges::any_of(
       quality.unsampled_threads, [&](ThreadId thread) { return profile.threads[thread.index()].seen_only; });
-  view.notes.push_back(fmt::format("Threads not sampled: {}.{}", fmt::join(names, ", "),
-                                   seen_only ? " Static and set-user-id programs and threads that no library "
-                                               "made run without the agent; their time is [not sampled]."
-                                             : ""));
+  view.notes.push_back(
+      fmt::format("Threads not sampled: {}.{}{}", threads_named(profile, quality.unsampled_threads),
+                  refused_timers(profile, quality.unsampled_threads),
+                  seen_only ? " Static and set-user-id programs, threads that no library made, and processes "
+                              "forked where the profile cannot be reached (another user or root directory) "
+                              "run without the agent; their time is [not sampled]."
+                            : ""));
+}
+
+/// Why there is no agent in a process.
+void note_refusals(const load::Profile& profile, View& view) {
+  size_t shown = 0;
+  for (const load::Refusal& refusal : profile.refusals) {
+    if (shown++ == kMostNamed) {
+      view.notes.push_back(fmt::format("And {} more processes.", profile.refusals.size() - kMostNamed));
+      return;
+    }
+    view.notes.push_back(
+        fmt::format("Process {} was not recorded: {}.", refusal.pid, load::refusal_words(refusal)));
+  }
 }
 
 void note_damages(const load::Profile& profile, View& view) {
@@ -372,6 +413,7 @@ Made make_quality(const Source& source, const Request& request, const analyze::S
         "Stacks and names are those that pass the filter; lost samples, ticks, the handler, threads not "
         "sampled and damages are of the whole run.");
   if (source.profile.sample_count == 0) return view;  // why_empty() says the rest, as under every view
+  note_refusals(source.profile, view);
   for (CounterSentence& sentence : counter_sentences(source.profile))
     view.notes.push_back(std::move(sentence.text));
   note_damages(source.profile, view);

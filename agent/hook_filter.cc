@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// Filters of system calls (seccomp) that a program installs for itself. One that would end the program for
+// what the agent asks of the kernel ends the recording of this process instead, before it is installed. Not
+// seen: filters installed past the C library's prctl() and syscall(). Context: any thread of the target.
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+
+#include <cstdarg>
+
+#include "agent/call_filter.h"
+#include "agent/hooks.h"
+#include "agent/image.h"
+#include "agent/real.h"
+#include "agent/system_calls.h"
+
+namespace varve::agent {
+namespace {
+
+Real<int(int, unsigned long, unsigned long, unsigned long, unsigned long)> real_prctl{"prctl"};
+
+void before_filter(const void* filter) {
+  if (in_recorded_process() && would_harm(static_cast<const sock_fprog*>(filter))) leave_image();
+}
+
+void before_strict_mode() {
+  if (in_recorded_process()) leave_image();
+}
+
+}  // namespace
+
+void before_seccomp(long operation, const void* argument) {
+  if (operation == SECCOMP_SET_MODE_FILTER) before_filter(argument);
+  if (operation == SECCOMP_SET_MODE_STRICT) before_strict_mode();
+}
+
+void resolve_filter_hooks() { real_prctl.get(); }
+
+VARVE_HOOK int prctl(int option, ...) noexcept {
+  va_list list;
+  va_start(list, option);
+  unsigned long values[4];
+  for (unsigned long& value : values) value = va_arg(list, unsigned long);
+  va_end(list);
+  if (option == PR_SET_SECCOMP && values[0] == SECCOMP_MODE_FILTER)
+    before_filter(reinterpret_cast<void*>(values[1]));
+  if (option == PR_SET_SECCOMP && values[0] == SECCOMP_MODE_STRICT) before_strict_mode();
+  return real_prctl(option, values[0], values[1], values[2], values[3]);
+}
+
+}  // namespace varve::agent

@@ -1,0 +1,83 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Programs that take something from themselves (rights, root, files, descriptors, memory, timers, system calls) or look at themselves:
+# the same output and exit code as bare, and where less is recorded the report says why.
+. "$(dirname "$0")/agent.inc"
+
+# same DIR COMMAND...: bare and recorded, to a pipe: a limit on files is not for the output. Leaves the words of the report in said.
+same() {
+  local directory=$1
+  shift
+  rm -rf taken "$directory"
+  "$@" 2>&1 | cat >bare
+  local bare=${PIPESTATUS[0]}
+  rm -rf taken
+  { timeout 60 "$VARVE" record -q -o "$directory" "$@" 2>&1; echo $? >code; } | cat >out
+  [ ! -f taken ] || mv taken "$directory.taken"
+  expect_eq "exit code of $*" "$(cat code)" "$bare"
+  sed -i '/^_=/d' bare out
+  diff bare out >difference || fail "$* prints something else: $(cat difference)"
+  "$VARVE" report quality "$directory" >said 2>&1 || fail "report quality of $directory: $(cat said)"
+}
+odd() { same "$1" "$programs/odd_guest" "$1" taken; }
+
+odd dumpable
+holds "samples where no core may be dumped" "$(summary samples dumpable) > 0"
+odd directory
+holds "samples in a removed directory" "$(summary samples directory) > 0"
+odd reopen
+expect_eq "what the program wrote by numbers that it had closed" "$(sort -u reopen.taken) $(wc -l <reopen.taken)" "mine 100"
+odd descriptors
+expect_match said 'Process [0-9]+ was not recorded: its file could not be made \(Too many open files\)'
+expect_match said 'Threads not sampled: child \([0-9]+\)'
+odd files
+expect_match said 'there was no room for it on its disk, or within ulimit -f'
+odd timers
+for name in first second child; do expect_match said "Threads not sampled: .*$name \\([0-9]+\\)"; done
+expect_match said '3 were refused a timer: Resource temporarily unavailable'
+odd memory
+odd blocked
+expect_match said 'Threads that ran without a tick: .*child \([0-9]+\)'
+odd self
+if [ "$(id -u)" = 0 ]; then
+  for what in user root; do
+    odd $what
+    expect_match said 'Threads not sampled: child \([0-9]+\)\..*another user or root directory'
+  done
+  "$programs/odd_guest" namespaces taken >/dev/null
+  if [ $? = 6 ]; then odd namespaces; else echo "SKIPPED: namespaces of its own; not allowed here"; fi
+else
+  echo "SKIPPED: another user, root directory and namespaces; this needs root"
+fi
+
+# Filters of system calls: none kills the program for what the agent asks of the kernel.
+filter() { same "$1-$2" "$programs/own_filter" "$1" "$2"; }
+for how in prctl syscall; do
+  filter $how kill
+  expect_match said 'seccomp filter that kills'
+  holds "time until the filter" "$(summary sampled_ns $how-kill) > 0"
+done
+filter strict kill
+expect_match said 'seccomp filter that kills'
+filter prctl threads
+filter prctl killexec
+expect_eq "programs behind a filter that kills" "$(agent_files prctl-killexec)" 1
+filter prctl errno
+expect_match said 'the kernel refused the CPU clock'
+filter syscall exec
+
+# A child into which nothing can be preloaded is named.
+build still -static <<'C'
+int main(void) {
+  for (volatile long i = 0; i < 60000000; ++i) {}
+  return 2;
+}
+C
+same still.p sh -c './still; exit $?'
+expect_match said 'Threads not sampled: still \([0-9]+\)\. Static'
+if gcc -m32 -x c - -o small <<<'int main(void) { for (volatile long i = 0; i < 60000000; ++i) {} return 2; }' 2>/dev/null; then
+  same small.p sh -c './small 2>/dev/null; exit $?'
+  expect_match said 'Threads not sampled: small'
+else
+  echo "SKIPPED: a 32-bit child; gcc -m32 cannot link here"
+fi

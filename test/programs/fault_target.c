@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// fault_target: what an agent must follow, in a tenth of a second: threads that wait for each other, pipes, a
+// library that comes and goes, a fork with a thread of its own, an exec, a spawn. Says what it did, ends
+// with 3. Context: test 59, whose agent is refused what it asks the kernel for; nothing of that may be seen
+// here.
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "work.h"
+
+extern char** environ;
+static uint64_t x = 5;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static int arrived = 0;
+
+static void work(void) { SPIN(x, 20 * STEPS_PER_MS); }
+
+static void* meet(void* pipe_end) {
+  work();
+  pthread_mutex_lock(&lock);
+  ++arrived;
+  pthread_cond_broadcast(&changed);
+  while (arrived < 2) pthread_cond_wait(&changed, &lock);
+  pthread_mutex_unlock(&lock);
+  if (pipe_end && write(*(int*)pipe_end, "x", 1) != 1) exit(20);
+  return pipe_end;
+}
+
+/// Two threads meet, and one of them writes what the caller waits for.
+static void threads(void) {
+  pthread_t ids[2];
+  int ends[2];
+  char byte = 0;
+  arrived = 0;
+  if (pipe(ends)) exit(21);
+  if (pthread_create(&ids[0], NULL, meet, &ends[1]) || pthread_create(&ids[1], NULL, meet, NULL)) exit(22);
+  if (read(ends[0], &byte, 1) != 1 || byte != 'x') exit(23);
+  for (int i = 0; i < 2; ++i)
+    if (pthread_join(ids[i], NULL)) exit(24);
+  close(ends[0]), close(ends[1]);
+}
+
+static void library(void) {
+  void* handle = dlopen("libm.so.6", RTLD_NOW);
+  double (*cosine)(double) = handle ? (double (*)(double))dlsym(handle, "cos") : NULL;
+  if (!cosine || cosine(0) != 1 || dlclose(handle)) exit(25);
+}
+
+static int ended(pid_t pid) {
+  int status = 0;
+  if (pid < 0 || waitpid(pid, &status, 0) != pid) exit(26);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 100 + WTERMSIG(status);
+}
+
+int main(int argc, char** argv) {
+  if (argc > 1) return work(), atoi(argv[1]);
+  struct sigaction before;
+  if (sigaction(SIGPROF, NULL, &before)) return 27;
+  printf("SIGPROF %s\n", before.sa_handler == SIG_DFL ? "default" : "handled");
+  threads();
+  library();
+  fflush(stdout);
+  pid_t child = fork();
+  if (child == 0) threads(), _exit(7);
+  printf("fork %d\n", ended(child));
+  fflush(stdout);
+  child = fork();
+  if (child == 0) execl("/proc/self/exe", "fault_target", "8", NULL), _exit(28);
+  printf("exec %d\n", ended(child));
+  char* words[] = {"fault_target", "9", NULL};
+  if (posix_spawn(&child, "/proc/self/exe", NULL, NULL, words, environ)) return 29;
+  printf("spawn %d\n", ended(child));
+  FILE* unseen = fopen("/proc/self/stat", "r");  // the lowest free descriptor, as ever
+  printf("next descriptor %d\n", unseen ? fileno(unseen) : -1);
+  return 3;
+}
