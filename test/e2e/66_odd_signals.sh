@@ -29,5 +29,7 @@ while IFS=$'\t' read -r kind words; do
     expect_eq "words on the error output" "$(cat err)" ""
     [ "$options" != "--interval 1ms" ] || holds "samples of $kind" "$(summary samples p) >= 5"
   done
+  expect_eq "damages" "$("$VARVE" report quality --format json p | python3 -c 'import json, sys; print(json.load(sys.stdin)["damages"])')" 0
+  expect_eq "negative times of threads" "$(rows threads p '[r for r in rows if any(v.startswith("-") for k, v in r.items() if k.endswith("_ns"))]')" "[]"
   ledger p 1 $([ $kind = chain ] && echo 200 || echo 20)
 done <expected
