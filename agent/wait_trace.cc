@@ -261,6 +261,10 @@ void end_waits_below(ThreadBlock& block, uint64_t stack_pointer) {
          on_own_stack(block, block.open_scope)) {
     auto& scope = *static_cast<Waiting*>(block.open_scope);
     if (!scope.is_open_in(block)) return;  // left before, in another way
+    if (!has_room(block, __builtin_frame_address(0))) {
+      count(format::Counter::kWaitsLost);
+      scope.was_none();
+    }
     scope.end();
   }
 }

@@ -137,6 +137,42 @@ static void left_early(void) {
   puts("left");
 }
 
+/// A handler that leaves a wait from where the stack has little left.
+static void* leave_from_the_end(void* unused) {
+  struct timespec time = {2, 0};
+  if (!sigsetjmp(back, 1)) {
+    volatile char* room = alloca((size_t)((char*)__builtin_frame_address(0) - low) - 16384);
+    room[0] = 1;
+    nanosleep(&time, 0);
+    room[0] = 2;
+  }
+  return unused;
+}
+static void go_down_and_jump(int unused) {
+  volatile char* room = alloca((size_t)((char*)__builtin_frame_address(0) - low) - left);
+  room[0] = 1;
+  jump(unused);
+  room[0] = 2;
+}
+static void narrow(void) {
+  enum { kSize = 65536 };
+  signal(SIGUSR1, go_down_and_jump);
+  for (left = 800; left < 9000; left *= 2) {
+    char* memory = mmap(0, kSize + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    mprotect(memory, 4096, PROT_NONE);
+    low = memory + 4096;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstack(&attributes, low, kSize);
+    pthread_t thread;
+    if (pthread_create(&thread, &attributes, leave_from_the_end, 0)) abort();
+    usleep(20000);
+    pthread_kill(thread, SIGUSR1);
+    pthread_join(thread, 0);
+  }
+  puts("all jumped");
+}
+
 /// A handler of a signal waits 20 of the 60 ms: those are its own.
 static void nap(int unused) { (void)unused; usleep(20000); }
 static void nested(void) {
@@ -183,13 +219,14 @@ int main(int count, char** words) {
   if (!strcmp(words[1], "stack")) near_the_end();
   if (!strcmp(words[1], "sandbox")) sandbox();
   if (!strcmp(words[1], "left")) left_early();
+  if (!strcmp(words[1], "narrow")) narrow();
   if (!strcmp(words[1], "nested")) nested();
   if (!strcmp(words[1], "deeper")) deeper();
   return 0;
 }
 END
 
-for what in odd stack sandbox left nested deeper; do
+for what in odd stack sandbox left narrow nested deeper; do
   ./guest $what >bare 2>&1
   bare_code=$?
   record -q -o $what ./guest $what
