@@ -23,8 +23,8 @@ Profile profile_with(std::vector<Creation> creations, std::vector<Wait> waits) {
 Creation at(uint64_t time, uint64_t object, uint32_t thread = 0, bool made = true) {
   return {time, object, {thread}, {0}, ObjectKind::kMutex, made};
 }
-Wait until(uint64_t end, uint64_t object, uint32_t thread = 0, ObjectKind kind = ObjectKind::kMutex) {
-  return {end, 1, object, {thread}, {0}, 1, kind};
+Wait since(uint64_t begin, uint64_t object, uint32_t thread = 0, ObjectKind kind = ObjectKind::kMutex) {
+  return {begin + 50, 50, object, {thread}, {0}, 1, kind};
 }
 
 uint32_t creation_of(std::vector<Creation> creations, const Wait& wait) {
@@ -37,28 +37,38 @@ uint32_t creation_of(std::vector<Creation> creations, const Wait& wait) {
 
 Test(creations, a_wait_is_for_the_last_object_made_there_before) {
   const std::vector<Creation> three = {at(10, 0x40), at(20, 0x80), at(30, 0x40)};
-  cr_expect_eq(creation_of(three, until(9, 0x40)), 0u);
-  cr_expect_eq(creation_of(three, until(10, 0x40)), 1u);
-  cr_expect_eq(creation_of(three, until(29, 0x40)), 1u);
-  cr_expect_eq(creation_of(three, until(30, 0x40)), 3u);
-  cr_expect_eq(creation_of(three, until(99, 0x80)), 2u);
-  cr_expect_eq(creation_of(three, until(99, 0xc0)), 0u);
+  cr_expect_eq(creation_of(three, since(9, 0x40)), 0u);
+  cr_expect_eq(creation_of(three, since(10, 0x40)), 1u);
+  cr_expect_eq(creation_of(three, since(29, 0x40)), 1u);
+  cr_expect_eq(creation_of(three, since(30, 0x40)), 3u);
+  cr_expect_eq(creation_of(three, since(99, 0x80)), 2u);
+  cr_expect_eq(creation_of(three, since(99, 0xc0)), 0u);
 }
 
 Test(creations, what_was_destroyed_is_no_object) {
-  cr_expect_eq(creation_of({at(10, 0x40), at(20, 0x40, 0, false)}, until(19, 0x40)), 1u);
-  cr_expect_eq(creation_of({at(10, 0x40), at(20, 0x40, 0, false)}, until(25, 0x40)), 0u);
-  cr_expect_eq(creation_of({at(10, 0x40), at(20, 0x40, 0, false), at(20, 0x40)}, until(25, 0x40)), 3u);
+  // Who waited may wake up only when the next is there.
+  const std::vector<Creation> next = {at(10, 0x40), at(30, 0x40, 1, false), at(31, 0x40, 1)};
+  cr_expect_eq(creation_of(next, since(20, 0x40)), 1u);
+  cr_expect_eq(creation_of({at(10, 0x40), at(20, 0x40, 0, false)}, since(19, 0x40)), 1u);
+  cr_expect_eq(creation_of({at(10, 0x40), at(20, 0x40, 0, false)}, since(25, 0x40)), 0u);
+  cr_expect_eq(creation_of({at(10, 0x40), at(20, 0x40, 0, false), at(20, 0x40)}, since(25, 0x40)), 3u);
+}
+
+Test(creations, the_last_of_several_short_waits_counts) {
+  Wait sum = since(10, 0x40);  // until 60
+  sum.count = 10;
+  cr_expect_eq(creation_of({at(5, 0x40), at(50, 0x40)}, sum), 2u);
+  cr_expect_eq(creation_of({at(5, 0x40), at(56, 0x40)}, sum), 1u);
 }
 
 Test(creations, another_process_has_objects_of_its_own) {
-  cr_expect_eq(creation_of({at(10, 0x40, 1)}, until(20, 0x40, 0)), 1u);  // another thread of the same
-  cr_expect_eq(creation_of({at(10, 0x40, 2)}, until(20, 0x40, 0)), 0u);
+  cr_expect_eq(creation_of({at(10, 0x40, 1)}, since(20, 0x40, 0)), 1u);  // another thread of the same
+  cr_expect_eq(creation_of({at(10, 0x40, 2)}, since(20, 0x40, 0)), 0u);
 }
 
 Test(creations, numbers_are_no_addresses) {
-  cr_expect_eq(creation_of({at(10, 5)}, until(20, 5, 0, ObjectKind::kDescriptor)), 0u);
-  cr_expect_eq(creation_of({at(10, 5)}, until(20, 5, 0, ObjectKind::kFutex)), 1u);
+  cr_expect_eq(creation_of({at(10, 5)}, since(20, 5, 0, ObjectKind::kDescriptor)), 0u);
+  cr_expect_eq(creation_of({at(10, 5)}, since(20, 5, 0, ObjectKind::kFutex)), 1u);
 }
 
 }  // namespace varve::load

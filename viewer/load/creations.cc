@@ -28,6 +28,13 @@ std::vector<Made> by_object(const Profile& profile) {
   return all;
 }
 
+/// When the thread began to wait: what it waits for may be destroyed, and another made in its place, before
+/// it is awake. Of a sum of several waits when the last may have begun.
+uint64_t began(const Wait& wait) {
+  const uint64_t one = wait.duration_ns / std::max(wait.count, 1u);
+  return wait.end_ns - std::min(one, wait.end_ns);
+}
+
 }  // namespace
 
 void find_creations(Profile& profile) {
@@ -37,7 +44,7 @@ void find_creations(Profile& profile) {
     if (!format::is_in_memory(wait.kind)) continue;
     const ProcessId process = profile.threads[wait.thread.index()].process;
     const auto after =
-        std::ranges::upper_bound(all, std::tuple(process, wait.object, wait.end_ns), {}, &Made::key);
+        std::ranges::upper_bound(all, std::tuple(process, wait.object, began(wait)), {}, &Made::key);
     if (after == all.begin()) continue;
     const Made& last = *(after - 1);
     const bool is_of_it = last.process == process && last.object == wait.object;
