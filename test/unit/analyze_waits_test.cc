@@ -187,6 +187,46 @@ Test(waits, a_moment_counts_for_the_innermost_wait) {
   }
 }
 
+/// The waiter is blocked for the first half of each of so many stretches of 200 ns.
+RandomProfile often_blocked(uint32_t times) {
+  RandomProfile made = two_threads();
+  std::vector<load::RunEvent>& events = made.profile.run_states.events;
+  const load::RunEvent blocks = events[2], runs = events[3];
+  events.resize(2);
+  for (uint64_t i = 1; i <= times; ++i) {
+    events.push_back(blocks), events.back().time_ns = i * 200;
+    events.push_back(runs), events.back().time_ns = i * 200 + 100;
+  }
+  return made;
+}
+
+/// However many sums come later, a stretch looks at none of them: else this takes minutes.
+Test(waits, sums_are_nowhere) {
+  constexpr uint32_t kTimes = 250'000;
+  RandomProfile made = often_blocked(kTimes);
+  for (uint64_t i = 1; i <= kTimes; ++i)
+    made.profile.waits.waits.push_back({i * 200 + 100, 4, 0x10, {1}, {0}, 2, ObjectKind::kMutex});
+  made.profile.waits.waits.push_back({kTimes * 200 + 150, 150, 0x20, {1}, {0}, 1, ObjectKind::kMutex});
+  const auto counted = analyze::counted_waits(made.profile, {}, concurrency_of(made.profile));
+  cr_assert_eq(counted.size(), kTimes + 1);
+  cr_expect_eq(counted[0].time_ns, 4u);
+  cr_expect_eq(counted.back().time_ns, 100u);
+}
+
+/// As only a damaged profile has them. What is more than the deepest handler is in no wait, nothing is twice.
+Test(waits, one_in_the_other_without_end) {
+  constexpr uint32_t kTimes = 100'000;
+  RandomProfile made = often_blocked(kTimes);
+  const uint64_t middle = 100 * kTimes;
+  for (uint64_t i = 1; i <= kTimes; ++i)
+    made.profile.waits.waits.push_back({middle + i * 100, i * 200, 0x10, {1}, {0}, 1, ObjectKind::kMutex});
+  uint64_t sum = 0;
+  for (const auto& each : analyze::counted_waits(made.profile, {}, concurrency_of(made.profile)))
+    sum += each.time_ns;
+  cr_expect_gt(sum, 0u);
+  cr_expect_leq(sum, 100u * kTimes);
+}
+
 /// Wait by path, by thread and by what was filtered out is the Wait of all threads.
 Test(waits, add_up_to_the_wait_of_threads) {
   for (const uint64_t seed : {1, 5, 7, 11, 13}) {

@@ -4,8 +4,8 @@
 #include "viewer/analyze/counted_waits.h"
 
 #include <algorithm>
-#include <memory>
 #include <span>
+#include <tuple>
 
 #include "viewer/analyze/concurrency.h"
 #include "viewer/analyze/thread_states.h"
@@ -30,22 +30,32 @@ TimeRange moment_of(const Wait& wait) {
                          : TimeRange{wait.end_ns - std::min(wait.end_ns, kNear), wait.end_ns};
 }
 
-constexpr uint32_t kNoRow = UINT32_MAX;
+constexpr uint32_t kNone = UINT32_MAX;
 
-/// A thread that a signal interrupts in a wait may wait in the handler: of each wait the row of the innermost
-/// one that it lies in. Sums lie in none; nobody knows when they were.
-std::vector<uint32_t> outer_waits(const std::vector<Wait>& waits) {
-  std::vector<uint32_t> outer(waits.size(), kNoRow), open;
+/// A wait that is not a sum of several: of those nobody knows when they were. A thread that a signal
+/// interrupts in a wait may wait in the handler, so one may lie in another.
+struct Single {
+  uint32_t row = 0;        // of Waits::waits
+  uint32_t outer = kNone;  // the innermost that it lies in, as a place in the list
+};
+
+/// By thread, then by end.
+std::vector<Single> single_waits(const std::vector<Wait>& waits) {
+  std::vector<Single> singles;
+  std::vector<uint32_t> open;
   for (uint32_t row = 0; row < waits.size(); ++row) {
     if (waits[row].count != 1) continue;
-    while (!open.empty() && waits[open.back()].thread == waits[row].thread &&
-           waits[open.back()].begin_ns() >= waits[row].begin_ns()) {
-      outer[open.back()] = row;
+    const auto lies_in_it = [&](const Wait& inner) {
+      return inner.thread == waits[row].thread && inner.begin_ns() >= waits[row].begin_ns();
+    };
+    while (!open.empty() && lies_in_it(waits[singles[open.back()].row])) {
+      singles[open.back()].outer = uint32_t(singles.size());
       open.pop_back();
     }
-    open.push_back(row);
+    open.push_back(uint32_t(singles.size()));
+    singles.push_back({row});
   }
-  return outer;
+  return singles;
 }
 
 /// How long a wait kept its thread from running, and in which bands that was.
@@ -66,23 +76,27 @@ struct Blocked {
   }
 };
 
+/// Handlers interrupt each other only so deep, but a damaged profile may say what it likes.
+constexpr int kDeepest = 64;
+
 /// Adds what a thread was blocked in a stretch to those of its waits that lie there, outer ones included.
-void add_blocked(const load::Profile& profile, ThreadId thread, TimeRange stretch, const BandTimes& bands,
-                 const std::vector<uint32_t>& outer, std::vector<Blocked>& blocked) {
-  const std::vector<Wait>& waits = profile.waits.waits;
-  const std::span<const Wait> own = waits_of(profile, thread);
-  const Wait* const end = own.data() + own.size();
-  const Wait* wait = std::to_address(std::ranges::upper_bound(own, stretch.begin, {}, &Wait::end_ns));
-  while (wait < end) {
-    const auto row = size_t(wait - waits.data());
-    if (wait->count != 1) {
-      ++wait;
-    } else if (wait->begin_ns() < stretch.end) {
-      const TimeRange part = stretch.within(range_of(*wait));
+void add_blocked(const std::vector<Wait>& waits, ThreadId thread, TimeRange stretch, const BandTimes& bands,
+                 const std::vector<Single>& singles, std::vector<Blocked>& blocked) {
+  const auto after = std::ranges::upper_bound(
+      singles, std::tuple(thread, stretch.begin), {},
+      [&](Single each) { return std::tuple(waits[each.row].thread, waits[each.row].end_ns); });
+  int around = 0;  // waits of which the stretch is a part, or that lie around what comes after it
+  for (auto place = size_t(after - singles.begin()); place < singles.size() && around < kDeepest;) {
+    const auto [row, outer] = singles[place];
+    const TimeRange range = range_of(waits[row]);
+    if (waits[row].thread != thread) return;
+    if (range.begin >= stretch.end || range.end > stretch.end) ++around;
+    if (range.begin < stretch.end) {
+      const TimeRange part = stretch.within(range);
       blocked[row].add({part.length(), part.length(), bands.of(part)});
-      ++wait;
-    } else if (outer[row] != kNoRow) {
-      wait = &waits[outer[row]];
+      ++place;
+    } else if (outer != kNone) {
+      place = outer;
     } else {
       return;
     }
@@ -90,20 +104,21 @@ void add_blocked(const load::Profile& profile, ThreadId thread, TimeRange stretc
 }
 
 /// A moment counts for the innermost wait alone.
-void take_inner_from_outer(const std::vector<uint32_t>& outer, std::vector<Blocked>& blocked) {
+void take_inner_from_outer(const std::vector<Single>& singles, std::vector<Blocked>& blocked) {
   std::vector<Blocked> inner(blocked.size());
-  for (size_t row = 0; row < blocked.size(); ++row)
-    if (outer[row] != kNoRow) inner[outer[row]].add(blocked[row]);
+  for (const Single& each : singles)
+    if (each.outer != kNone) inner[singles[each.outer].row].add(blocked[each.row]);
   for (size_t row = 0; row < blocked.size(); ++row) blocked[row].subtract(inner[row]);
 }
 
 void add_observed(const load::Profile& profile, TimeRange range, const BandTimes& bands,
-                  const std::vector<uint32_t>& outer, std::vector<Blocked>& blocked) {
+                  const std::vector<Single>& singles, std::vector<Blocked>& blocked) {
   const TrackThreads threads(profile);
   for_each_stretch(profile.run_states, [&](const load::RunEvent& event, TimeRange stretch) {
     if (event.active() != 0) return;
     for (const TrackThreads::Part& part : threads.of(event.track, stretch))
-      add_blocked(profile, part.thread, stretch.within(part.range).within(range), bands, outer, blocked);
+      add_blocked(profile.waits.waits, part.thread, stretch.within(part.range).within(range), bands, singles,
+                  blocked);
   });
 }
 
@@ -124,9 +139,9 @@ std::vector<Blocked> blocked_time(const load::Profile& profile, TimeRange range,
     blocked[i].moments_ns = moment.length();
     blocked[i].bands = bands.of(moment);
   }
-  const std::vector<uint32_t> outer = outer_waits(waits);
-  if (exact) add_observed(profile, range, bands, outer, blocked);
-  take_inner_from_outer(outer, blocked);
+  const std::vector<Single> singles = single_waits(waits);
+  if (exact) add_observed(profile, range, bands, singles, blocked);
+  take_inner_from_outer(singles, blocked);
   return blocked;
 }
 
