@@ -4,6 +4,7 @@
 // written: the segment is the tick handler's, too.
 #include "agent/wait_trace.h"
 
+#include <signal.h>
 #include <sys/mman.h>
 
 #include "agent/descriptor_names.h"
@@ -156,6 +157,14 @@ bool has_room(const ThreadBlock& block, const void* here) {
   return !on_own_stack(block, here) || reinterpret_cast<uint64_t>(here) - block.stack.low >= kRoom;
 }
 
+/// The alternate stack that the calling thread stands on; of no size where it stands on none.
+StackBounds alternate_stack_here() {
+  stack_t current{};
+  raw_syscall(__NR_sigaltstack, 0, as_arg(&current));
+  const auto low = object_of(current.ss_sp);
+  return current.ss_flags & SS_ONSTACK ? StackBounds{low, low + current.ss_size} : StackBounds{};
+}
+
 /// A wait that the thread is in no more although its scope never ended: unless it was cancelled, nobody knows
 /// when that was.
 void end_left_wait(ThreadBlock& block, const OpenWait& wait, uint64_t otherwise_ns) {
@@ -257,8 +266,11 @@ void note_destruction(ObjectKind kind, const void* object) { note_life(kind, obj
 
 void end_waits_below(ThreadBlock& block, uint64_t stack_pointer) {
   if (!block.stack.contains(stack_pointer)) return;
-  while (block.open_scope && object_of(block.open_scope) < stack_pointer &&
-         on_own_stack(block, block.open_scope)) {
+  // A handler that waited on another stack is left with it.
+  const auto is_left = [&](uint64_t scope) {
+    return block.stack.contains(scope) ? scope < stack_pointer : alternate_stack_here().contains(scope);
+  };
+  while (block.open_scope && is_left(object_of(block.open_scope))) {
     auto& scope = *static_cast<Waiting*>(block.open_scope);
     if (!scope.is_open_in(block)) return;  // left before, in another way
     if (!has_room(block, __builtin_frame_address(0))) {

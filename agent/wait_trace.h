@@ -137,8 +137,9 @@ void note_release(format::ObjectKind kind, uint64_t object, uint64_t time_ns);
 void note_creation(format::ObjectKind kind, const void* object);
 void note_destruction(format::ObjectKind kind, const void* object);
 
-/// Ends the waits of the calling thread whose scopes lie below `stack_pointer`, to which it jumps. Out of a
-/// handler that stands near the end of the stack they are lost.
+/// Ends the waits of the calling thread whose scopes lie below `stack_pointer`, a place of its own stack to
+/// which it jumps, and those of the alternate stack that it leaves so. Out of a handler that stands near the
+/// end of the stack they are lost.
 void end_waits_below(ThreadBlock& block, uint64_t stack_pointer);
 
 /// Writes what the calling thread has counted and not written; a wait that it was in is over. At its end.

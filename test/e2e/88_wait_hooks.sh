@@ -212,6 +212,27 @@ static void deeper(void) {
   leave_and_go_deeper(0);
 }
 
+/// A handler that waits on a stack of its own, and is left there by the next.
+static void wait_elsewhere(int unused) {
+  struct itimerval soon = {{0, 0}, {0, 5000}};
+  sigset_t alarm;
+  (void)unused;
+  sigemptyset(&alarm), sigaddset(&alarm, SIGALRM);
+  signal(SIGALRM, jump);
+  setitimer(ITIMER_REAL, &soon, 0);
+  sigprocmask(SIG_UNBLOCK, &alarm, 0);
+  sem_wait(&never);
+}
+static void elsewhere(void) {
+  stack_t other = {mmap(0, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 0, 65536};
+  struct sigaction action = {.sa_handler = wait_elsewhere, .sa_flags = SA_ONSTACK};
+  sem_init(&never, 0, 0);
+  if (sigaltstack(&other, 0) || sigaction(SIGUSR1, &action, 0)) abort();
+  if (!sigsetjmp(back, 1)) raise(SIGUSR1);
+  struct timespec time = {0, 100000000};
+  syscall(SYS_nanosleep, &time, 0);  // no hook's wait
+}
+
 int main(int count, char** words) {
   setvbuf(stdout, 0, _IOLBF, 0);
   if (count < 2 || pipe(pipe_ends)) return 2;
@@ -220,13 +241,14 @@ int main(int count, char** words) {
   if (!strcmp(words[1], "sandbox")) sandbox();
   if (!strcmp(words[1], "left")) left_early();
   if (!strcmp(words[1], "narrow")) narrow();
+  if (!strcmp(words[1], "elsewhere")) elsewhere();
   if (!strcmp(words[1], "nested")) nested();
   if (!strcmp(words[1], "deeper")) deeper();
   return 0;
 }
 END
 
-for what in odd stack sandbox left narrow nested deeper; do
+for what in odd stack sandbox left narrow elsewhere nested deeper; do
   ./guest $what >bare 2>&1
   bare_code=$?
   record -q -o $what ./guest $what
@@ -242,6 +264,8 @@ holds "time of waits left" "15e6 < $(rows waits left "sum(n(r, 'wait_ns') for r 
 expect_eq "waits left for deeper frames" "$(rows waits deeper "[(r['object'], r['wait_count']) for r in rows if r['type'] == 'Sleep'], sum(n(r, 'wait_count') for r in rows if r['type'] == 'Semaphore')")" \
   "([('Sleep', '2')], 1)"
 holds "time of the wait left for deeper frames" "$(rows waits deeper "sum(n(r, 'wait_ns') for r in rows if r['type'] == 'Semaphore')") < 50e6"
+expect_eq "waits left on another stack" "$(rows waits elsewhere "[(r['type'], r['wait_count']) for r in rows if r['type'] == 'Semaphore']")" "[('Semaphore', '1')]"
+holds "time of the wait left on another stack" "$(rows waits elsewhere "sum(n(r, 'wait_ns') for r in rows if r['type'] == 'Semaphore')") < 50e6"
 for run_states in auto sweeps; do
   profile nested ./guest nested
   for type in Condition:40 Sleep:20; do
