@@ -93,7 +93,7 @@ tl::expected<pid_t, int> launch(const Launch& command, const InheritedSignals& s
   if (child == 0) execute(command, signals, go, report);
   int error = before_exec && !before_exec(child) ? ECANCELED : 0;
   report.close_end(1);
-  if (!error && go.send(1)) error = read_number(report.ends[0], 0);
+  if (!error) error = go.send(1) ? read_number(report.ends[0], 0) : errno;
   go.close_end(1);
   if (!error) return child;
   waitpid(child, nullptr, 0);

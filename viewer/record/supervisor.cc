@@ -142,7 +142,8 @@ void Supervisor::wait_for_something() {
   Nanos now = clock_now(CLOCK_MONOTONIC);
   sooner(begin_at_);
   sooner(stop_at_);
-  if (command_ended_) sooner(now + kTreeLook);
+  // Without a descriptor for signals nobody would tell of the end of the command.
+  if (command_ended_ || signals_ < 0) sooner(now + kTreeLook);
   timespec timeout{};
   if (until) {
     Nanos rest = saturating_sub(*until, now);
