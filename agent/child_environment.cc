@@ -82,6 +82,8 @@ void learn_carried_environment() {
   TextBuilder(session_entry, sizeof session_entry).add(kSessionVariable).add("=").add(session ? session : "");
 }
 
+bool carries_recording() { return *own_library; }
+
 void drop_carried_environment() {
   own_library[0] = 0;
   char** kept = environ;
@@ -137,9 +139,9 @@ size_t stripped_bytes(char* const* environment) {
 }  // namespace
 
 size_t carried_bytes(char* const* environment, Takes takes) {
+  if (!carries_recording()) return 0;
   if (!can_read_strings(environment)) return 0;  // the kernel will say so
   Survey found = survey(environment);
-  if (!*own_library) return 0;
   if (takes == Takes::kNo) return found.has_library || found.has_session ? stripped_bytes(environment) : 0;
   if (found.has_library && found.has_session) return 0;
   size_t preload = sizeof kPreloadVariable + std::strlen(own_library) + 2;

@@ -16,6 +16,10 @@ void learn_carried_environment();
 /// to be followed.
 void drop_carried_environment();
 
+/// Whether programs that are started are recorded, too. Where not, nothing is asked of the kernel for them: a
+/// filter of system calls may forbid it.
+bool carries_recording();
+
 /// Whether the program to be started can take this library.
 enum class Takes : bool { kNo, kYes };
 

@@ -139,7 +139,10 @@ void end_recorded_image() {
   __builtin_unreachable();
 }
 
-Takes takes(bool preloads) { return preloads ? Takes::kYes : Takes::kNo; }
+template <typename Preloads>
+Takes takes(Preloads preloads) {
+  return carries_recording() && preloads() ? Takes::kYes : Takes::kNo;
+}
 
 bool takes_preloads_at(int fd, const char* path, int flags) {
   const bool of_descriptor = (flags & AT_EMPTY_PATH) && can_read(path, 1) && !*path;
@@ -182,7 +185,7 @@ void start_process_hooks() {
 
 VARVE_HOOK int execve(const char* path, char* const* argv, char* const* environment) noexcept {
   return with_carried_environment(
-      environment, takes(takes_preloads(AT_FDCWD, path)),
+      environment, takes([=] { return takes_preloads(AT_FDCWD, path); }),
       [=](char* const* carried) { return exec(real_execve, path, argv, carried); });
 }
 
@@ -190,22 +193,22 @@ VARVE_HOOK int execv(const char* path, char* const* argv) noexcept { return exec
 
 VARVE_HOOK int execvpe(const char* file, char* const* argv, char* const* environment) noexcept {
   return with_carried_environment(
-      environment, takes(searched_takes_preloads(file)),
+      environment, takes([=] { return searched_takes_preloads(file); }),
       [=](char* const* carried) { return exec(real_execvpe, file, argv, carried); });
 }
 
 VARVE_HOOK int execvp(const char* file, char* const* argv) noexcept { return execvpe(file, argv, environ); }
 
 VARVE_HOOK int fexecve(int fd, char* const* argv, char* const* environment) noexcept {
-  return with_carried_environment(environment, takes(open_takes_preloads(fd)), [=](char* const* carried) {
-    return exec(real_fexecve, fd, argv, carried);
-  });
+  return with_carried_environment(
+      environment, takes([=] { return open_takes_preloads(fd); }),
+      [=](char* const* carried) { return exec(real_fexecve, fd, argv, carried); });
 }
 
 VARVE_HOOK int execveat(int fd, const char* path, char* const* argv, char* const* environment,
                         int flags) noexcept {
   return with_carried_environment(
-      environment, takes(takes_preloads_at(fd, path, flags)),
+      environment, takes([=] { return takes_preloads_at(fd, path, flags); }),
       [=](char* const* carried) { return exec(real_execveat, fd, path, argv, carried, flags); });
 }
 
@@ -240,7 +243,7 @@ VARVE_HOOK int execle(const char* path, const char* first, ...) noexcept {
 VARVE_HOOK int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
                            const posix_spawnattr_t* attributes, char* const* argv, char* const* environment) {
   return with_carried_environment(
-      environment, takes(takes_preloads(AT_FDCWD, path)), [=](char* const* carried) {
+      environment, takes([=] { return takes_preloads(AT_FDCWD, path); }), [=](char* const* carried) {
         return spawn(real_posix_spawn, pid, path, actions, attributes, argv, carried);
       });
 }
@@ -249,7 +252,7 @@ VARVE_HOOK int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file
                             const posix_spawnattr_t* attributes, char* const* argv,
                             char* const* environment) {
   return with_carried_environment(
-      environment, takes(searched_takes_preloads(file)), [=](char* const* carried) {
+      environment, takes([=] { return searched_takes_preloads(file); }), [=](char* const* carried) {
         return spawn(real_posix_spawnp, pid, file, actions, attributes, argv, carried);
       });
 }
