@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+
 #include "viewer/command.h"
 #include "viewer/open_profile.h"
 #include "viewer/report_options.h"
@@ -92,6 +94,15 @@ tl::expected<Words, std::string> understand(const std::vector<std::string>& word
   return result;
 }
 
+/// What is wrong with --by for a view; empty: nothing.
+std::string by_trouble(const view::Kind& kind, view::By by) {
+  if (by == view::By::kUsual || std::ranges::find(kind.by, by) != kind.by.end()) return "";
+  if (kind.by.empty()) return fmt::format("--by is not for {}", kind.name);
+  std::string taken;
+  for (const view::By each : kind.by) taken += (taken.empty() ? "" : ", ") + by_name(each);
+  return fmt::format("--by {} is not for {}; it takes {}", by_name(by), kind.name, taken);
+}
+
 void set_limits(const view::Kind& kind, bool text, ReportOptions& options) {
   options.request.limit = options.limit.value_or(text && !kind.tree ? view::kTextLimit : 0);
   options.request.fold_recursion = text;
@@ -129,6 +140,10 @@ int run_report(std::span<const std::string> arguments) {
   const auto words = understand(command.words, options.request);
   if (!words) {
     complain("report", words.error());
+    return kExitUsage;
+  }
+  if (const std::string trouble = by_trouble(*words->kind, options.request.by); !trouble.empty()) {
+    complain("report", trouble);
     return kExitUsage;
   }
   set_limits(*words->kind, command.output.text(), options);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdlib>
@@ -186,15 +187,22 @@ Options target_options(view::Request& request) {
       });
 }
 
+const std::pair<std::string, view::By> kByNames[] = {{"function", view::By::kFunction},
+                                                     {"thread", view::By::kThread},
+                                                     {"object", view::By::kObject},
+                                                     {"callpath", view::By::kCallPath}};
+
+std::string by_name(view::By by) {
+  const auto* found = std::ranges::find(kByNames, by, &std::pair<std::string, view::By>::second);
+  return found == std::end(kByNames) ? "" : found->first;
+}
+
 Options band_options(view::Request& request) {
   Options options = {
       {"Output", "--by", "WHAT", "",
        "Make rows of critical-path and waits by function, thread, object or, of waits, callpath; not by "
        "segment or object. Letters of timeline by object.",
-       set_choice<view::By>(request.by, {{"function", view::By::kFunction},
-                                         {"thread", view::By::kThread},
-                                         {"object", view::By::kObject},
-                                         {"callpath", view::By::kCallPath}})},
+       set_choice<view::By>(request.by, {std::begin(kByNames), std::end(kByNames)})},
       {"Bands", "--band", "BANDS", "idle,poor",
        "Explain the moments in these bands, of idle, poor, ok, ideal, over.", set_bands(request.explained)},
       {"Bands", "--sort", "WHAT", "self, for waits idle and poor",

@@ -29,6 +29,9 @@ Options target_options(view::Request& request);  // what concurrency is judged b
 Options band_options(view::Request& request);    // the same, and what to sort by
 Options symbol_options(ReportOptions& options);
 
+/// "thread" for what --by thread chooses; empty for what is usual.
+std::string by_name(view::By by);
+
 /// A function as the user named it: a name in full or short, or a regular expression.
 void set_function(view::Request& request, std::string word);
 

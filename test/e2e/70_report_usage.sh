@@ -30,6 +30,9 @@ refused 2 "callers needs a FUNCTION" callers
 refused 2 "callers: FUNCTION is empty" callers ''
 for filter in thread process module function; do refused 2 "--$filter is empty" --$filter ''; done
 refused 2 "unexpected argument 'd'" hotspots b d
+refused 2 "--by thread is not for timeline; it takes object" timeline --by thread
+refused 2 "--by callpath is not for critical-path; it takes function, thread, object" critical-path --by callpath
+refused 2 "--by is not for hotspots" hotspots --by thread
 refused 1 ".*empty" hotspots empty
 refused 1 ".*nowhere" hotspots nowhere
 refused 1 ".*" # no profile here

@@ -24,6 +24,10 @@ std::string cut_words(const Request& request) {
 
 }  // namespace
 
+constexpr By kWaitsBy[] = {By::kFunction, By::kThread, By::kObject, By::kCallPath};
+constexpr By kPathBy[] = {By::kFunction, By::kThread, By::kObject};
+constexpr By kTimelineBy[] = {By::kObject};
+
 std::span<const Kind> kinds() {
   static constexpr Kind kTable[] = {
       {"summary", "the run in numbers, its hottest functions, and whether the data can be trusted", false,
@@ -40,13 +44,13 @@ std::span<const Kind> kinds() {
        make_concurrency},
       {"tlp", "thread level parallelism of the run and of each process", false, false, make_tlp},
       {"waits", "locks and waits: what threads waited for, how long, and who had it", false, false,
-       make_waits, true},
+       make_waits, true, kWaitsBy},
       {"idle", "why processors idled: what ran meanwhile, for what the others waited, and who ended that",
        false, false, make_idle, true},
       {"timeline", "what each thread did over time: ran, was ready, or waited and for what", false, false,
-       make_timeline},
+       make_timeline, false, kTimelineBy},
       {"critical-path", "the longest flow of execution over all threads: what the run took so long for",
-       false, false, make_critical_path},
+       false, false, make_critical_path, false, kPathBy},
       {"quality", "whole and broken stacks, missing names, losses, and what to do about them", false, false,
        make_quality},
   };

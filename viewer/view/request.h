@@ -85,7 +85,8 @@ struct Kind {
   bool tree;             // cut by share by default, where a list is cut by number
   bool waits;            // can show waits in place of CPU time
   Made (*make)(const Source&, const Request&, const analyze::Selection&);
-  bool cut_small = false;  // in text cut by share, too
+  bool cut_small = false;       // in text cut by share, too
+  std::span<const By> by = {};  // what its rows can be of, besides the usual
 };
 
 std::span<const Kind> kinds();

@@ -229,6 +229,10 @@ Made make_timeline(const Source& source, const Request& request, const analyze::
   add_marks(view, profile, marks);
   if (std::string words = more_rows_words(profile, listed); !words.empty())
     view.notes.push_back(std::move(words));
+  if (!marks_path(profile))
+    view.notes.push_back(fmt::format(
+        "The critical path is not marked: there are more than {} waits. varve report critical-path has it.",
+        kMostEvents));
   if (all > line.threads.size())
     view.notes.push_back(fmt::format("{} more rows of threads are not shown; --limit 0 shows all.",
                                      all - line.threads.size()));
