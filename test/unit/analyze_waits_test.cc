@@ -89,6 +89,21 @@ Test(waits, a_holder_is_charged_until_its_release) {
   cr_expect_eq(objects[0].holders[0].most_waiters, 3u);
 }
 
+/// Waits come by thread, and which thread has the first row says nothing of when.
+Test(waits, an_object_is_where_it_was_first_waited_for) {
+  RandomProfile made = two_threads();
+  load::Profile& profile = made.profile;
+  profile.sites = {{{0}, {0x100}}, {{0}, {0x200}}};
+  profile.paths = {{}, {{0}, {0}}, {{0}, {1}}};
+  profile.waits.waits = {{35 * kMs, 5 * kMs, 0x10, {0}, {1}, 1, ObjectKind::kMutex},
+                         {40 * kMs, 30 * kMs, 0x10, {1}, {2}, 1, ObjectKind::kMutex},
+                         {50 * kMs, 45 * kMs, 0x10, {1}, {0}, 9, ObjectKind::kMutex}};
+  const auto counted = analyze::counted_waits(profile, {}, concurrency_of(profile));
+  const auto objects = analyze::wait_objects(profile, counted);
+  cr_assert_eq(objects.size(), 1u);
+  cr_expect_eq(objects[0].first.value, 2u, "and not of a sum, which has no stack");
+}
+
 /// The other end has another number, and may be another process's.
 Test(waits, who_sends_ends_the_wait_at_the_other_end) {
   RandomProfile made = two_threads();

@@ -29,7 +29,8 @@ class Builder {
       objects_.emplace_back();
       objects_.back().key = key;
     }
-    add_to(objects_[at->second], counted, wait);
+    if (fresh) first_ns_.push_back(UINT64_MAX);
+    add_to(at->second, counted, wait);
     objects_[at->second].counted.push_back(index);
     threads_[at->second].insert(wait.thread);
     charge(at->second, counted, wait);
@@ -51,11 +52,14 @@ class Builder {
   }
 
  private:
-  void add_to(WaitObject& object, const CountedWait& counted, const Wait& wait) {
-    object.add(counted, wait);
+  /// Waits come by thread; the first of an object is that of the thread that waited first.
+  void add_to(size_t object, const CountedWait& counted, const Wait& wait) {
+    objects_[object].add(counted, wait);
     const load::Path& leaf = profile_.paths[wait.path.index()];
     const bool has_stack = leaf.site.valid() && !profile_.sites[leaf.site.index()].special();
-    if (has_stack && object.first == PathId{0}) object.first = wait.path;
+    if (!has_stack || wait.begin_ns() >= first_ns_[object]) return;
+    first_ns_[object] = wait.begin_ns();
+    objects_[object].first = wait.path;
   }
 
   /// Who released it while the thread waited: of a lock each for the time since the release before, of
@@ -81,6 +85,7 @@ class Builder {
   const Releasers releasers_;
   std::map<ObjectKey, size_t> numbers_;
   std::vector<WaitObject> objects_;
+  std::vector<uint64_t> first_ns_;  // by object: when it was first waited for with a stack
   std::map<std::tuple<size_t, ThreadId, PathId>, std::set<uint64_t>> times_;  // of a holder's releases
   std::map<size_t, std::set<ThreadId>> threads_;                              // by object
   std::map<size_t, std::map<std::pair<ThreadId, PathId>, Holder>> holders_;   // by object
