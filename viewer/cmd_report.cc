@@ -106,7 +106,10 @@ std::string by_trouble(const view::Kind& kind, view::By by) {
 void set_limits(const view::Kind& kind, bool text, ReportOptions& options) {
   options.request.limit = options.limit.value_or(text && !kind.tree ? view::kTextLimit : 0);
   options.request.fold_recursion = text;
-  const bool cut_small = text && (kind.tree || kind.cut_small);
+  // The parts of the path in their order leave out nothing; its sums by something are lists as of waits.
+  const bool path_sums =
+      kind.name == std::string_view("critical-path") && options.request.by != view::By::kUsual;
+  const bool cut_small = text && (kind.tree || kind.cut_small || path_sums);
   options.request.min_share = options.min_share.value_or(cut_small ? view::kTextTreeShare : 0);
 }
 

@@ -156,7 +156,8 @@ Options limit_options(ReportOptions& options) {
   return {
       {"Output", "--limit", "N", "50 in text, all otherwise",
        "Print at most N rows and add up the others in one. 0 prints all.", set_limit(options.limit)},
-      {"Output", "--min-share", "PERCENT", "0.5 for trees and waits in text, 0 otherwise",
+      {"Output", "--min-share", "PERCENT",
+       "0.5 for trees, waits and the path --by something in text, 0 otherwise",
        "Leave out rows below this share of the CPU time and add them up in one.",
        set_percent(options.min_share)},
       {"Output", "--error", "", "", "Print the standard error of shares, sqrt(p (1 - p) / N).",

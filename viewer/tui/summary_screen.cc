@@ -19,10 +19,12 @@ namespace varve::tui {
 namespace {
 
 constexpr size_t kLeastHotspots = 6;  // rows of the list, with its heading, on the smallest screen
+constexpr size_t kLeastLevels = 3;    // a heading, a level, and what the others are
+constexpr size_t kEachClass = 6;      // a heading and a level of each class
 constexpr size_t kLabels = 10;        // columns of the labels of facts
 
 /// In the order of the screen; other facts of the summary are in other views.
-constexpr const char* kFacts[] = {"Command", "End", "CPU time", "Cores", "Samples", "Quality"};
+constexpr const char* kFacts[] = {"Command", "End", "CPU time", "Cores", "Waits", "Samples", "Quality"};
 
 /// Of each class the level with the most time, then those of the rest, in the order of levels: a class that
 /// is not seen would be one that is not there.
@@ -61,9 +63,10 @@ void SummaryScreen::refresh() {
   ListScreen::refresh();
 }
 
-size_t SummaryScreen::draw_facts(Pane& pane, size_t row) const {
+size_t SummaryScreen::draw_facts(Pane& pane, size_t row, bool waits) const {
   const auto charset = pane.look().utf8 ? render::Charset::kUtf8 : render::Charset::kAscii;
-  for (const char* label : kFacts) {
+  for (const std::string_view label : kFacts) {
+    if (label == "Waits" && !waits) continue;
     const auto fact = std::ranges::find(summary_->facts, label, &view::Fact::label);
     if (fact == summary_->facts.end()) continue;
     const std::string words = render::cell_text(fact->value, fact->unit, charset);
@@ -80,7 +83,8 @@ size_t SummaryScreen::draw_facts(Pane& pane, size_t row) const {
 }
 
 size_t SummaryScreen::draw_levels(Pane& pane, size_t row, size_t most) const {
-  if (!levels_ || levels_->tables.empty() || levels_->tables.front().columns.size() < 4 || most < 3)
+  if (!levels_ || levels_->tables.empty() || levels_->tables.front().columns.size() < 4 ||
+      most < kLeastLevels)
     return row;
   const view::Table& table = levels_->tables.front();
   const auto target = std::ranges::find(levels_->facts, "Target", &view::Fact::label);
@@ -116,8 +120,14 @@ void SummaryScreen::draw(Pane pane) {
   refresh();
   size_t row = 0;
   if (summary_) {
-    row = draw_facts(pane, 0) + 1;
-    const size_t taken = row + kLeastHotspots + 1;
+    row = draw_facts(pane, 0, true) + 1;
+    size_t taken = row + kLeastHotspots + 1;
+    if (taken + kEachClass > pane.rows()) {
+      // What the processors did comes before what was waited for, which has a screen of its own.
+      for (size_t i = 0; i < row; ++i) pane.repeat(i, 0, U' ', pane.columns());
+      row = draw_facts(pane, 0, false) + 1;
+      taken = row + kLeastHotspots + 1;
+    }
     const size_t after = draw_levels(pane, row, pane.rows() > taken ? pane.rows() - taken : 0);
     if (after > row) row = after + 1;
   }

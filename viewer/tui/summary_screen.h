@@ -18,7 +18,7 @@ class SummaryScreen : public ListScreen {
 
  private:
   void refresh() override;
-  size_t draw_facts(Pane& pane, size_t row) const;
+  size_t draw_facts(Pane& pane, size_t row, bool waits) const;
   size_t draw_levels(Pane& pane, size_t row, size_t most) const;
 
   view::Made summary_ = tl::unexpected(std::string());

@@ -21,7 +21,8 @@ constexpr std::string_view kCut = "...";  // what is scrolled out at the left
 
 constexpr char kBarTitle[] = "Utilization", kShortBarTitle[] = "Bands";
 constexpr int kKeptLongest =
-    9;  // Column::spare of a bar: on a screen it says more than the column it sums up
+    9;                          // Column::spare of a bar: on a screen it says more than the column it sums up
+constexpr int kOnlyLength = 3;  // but not of one that draws the length beside it: views spare it early
 
 /// Bars grow with the screen: 12 columns at 80.
 size_t bar_columns(size_t columns) { return std::clamp<size_t>(columns * 3 / 20, 8, 40); }
@@ -157,7 +158,8 @@ std::vector<TableWidget::Place> TableWidget::places(size_t columns) const {
   for (size_t j = 0; j < needs.size(); ++j) {
     const view::Column& column = table_->columns[columns_[j]];
     const bool last = j + 1 == needs.size();
-    if (is_bar(column)) needs[j].width = bar_columns(columns), needs[j].spare = kKeptLongest;
+    if (is_bar(column)) needs[j].width = bar_columns(columns);
+    if (is_bar(column) && needs[j].spare > kOnlyLength) needs[j].spare = kKeptLongest;
     if (last && column.tree) needs[j].width += 2 * columns;  // branches need what there is
     needs[j].least =
         needs[j].elastic
@@ -231,6 +233,10 @@ void TableWidget::draw_cell(Pane& pane, size_t line, const Place& place, size_t 
     return draw_bar(pane, line, place.at, place.width, *bar);
   const Style style = style_of(cell, table_->rows[row], place.column);
   if (column.unit == view::Unit::kText) return draw_name(pane, line, place, index, style);
+  if (column.unit == view::Unit::kStrip) {
+    pane.put(line, place.at, text_of(row, place.column), style, place.width);
+    return;
+  }
   const std::string text = render::number_text(cell, column.unit, scale_);
   pane.put(line, place.at + place.width - std::min(place.width, text.size()), text, style, place.width);
 }

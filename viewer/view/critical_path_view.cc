@@ -50,6 +50,9 @@ uint64_t unknown_releasers(const load::Profile& profile, const analyze::Critical
 void add_notes(View& view, const Source& source, const Request& request, const analyze::CriticalPath& path) {
   const load::Profile& profile = source.profile;
   view.notes.push_back(source_words(profile));
+  view.notes.push_back(
+      "Cruise: runs and delays nobody on the path. Impact: the next thread of the path waits for it. "
+      "Overhead: from a release until the other thread runs. Blocking: waits for no thread of the run.");
   if (!profile.run_states.known())
     view.notes.push_back(
         "Without run states a thread on the path counts as active where no hook saw it wait, so Cruise and "
@@ -65,8 +68,8 @@ void add_notes(View& view, const Source& source, const Request& request, const a
         double(unknown) / 1e6));
   if (request.by == By::kFunction)
     view.notes.push_back(
-        "Bound: the run could be shorter by no more than that if the function, with all that it calls, took "
-        "no time.");
+        "The run could be shorter by no more than Bound if the function, with all that it calls, used no CPU "
+        "time, and by no more than Total if it did not wait either.");
   const analyze::Filter& filter = request.filter;
   if (filter.thread.given() || filter.process.given() || filter.module.given() || filter.function.given() ||
       request.metric != analyze::kCpu)

@@ -60,7 +60,7 @@ class IdleTable {
                       {"", "Threads", Unit::kCount, false, -1, 2},
                       {"", "Ended by", Unit::kText, false, 6, 6},
                       {"", "", Unit::kText},
-                      {"at", "Where", Unit::kText, false, 8, 4},
+                      {"at", "Module, place", Unit::kText, false, 8, 4},
                       {"", "", Unit::kText},
                       {"what", "Function or object", Unit::kText, false, 10},
                       {"", "", Unit::kText},

@@ -16,7 +16,8 @@ std::span<const MetricKind> metric_kinds() {
       {"ok", analyze::kOk, "Ok CPU time", "while somewhat fewer threads than the target were active"},
       {"ideal", analyze::kIdeal, "Ideal CPU time", "while about as many threads as the target were active"},
       {"over", analyze::kOver, "Over CPU time", "while more threads than the target were active"},
-      {"wait", analyze::kWait, "Wait time", "that threads waited for locks, others, I/O or time"},
+      {"wait", analyze::kWait, "Wait time",
+       "what threads spent waiting for locks, other threads, I/O or time"},
   };
   return kTable;
 }

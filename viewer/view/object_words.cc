@@ -82,18 +82,16 @@ std::string address_words(const Source& source, const analyze::ObjectKey& object
   return std::string(source.symbols.strings.text(variable.short_name));
 }
 
-/// Functions that programs reach a wait through: of the C++ library and of the layers of its threads.
-bool is_library(const Source& source, const load::Site& site, std::string_view name) {
+}  // namespace
+
+bool is_library(std::string_view module, std::string_view name) {
   constexpr std::string_view kNames[] = {"std::", "__gthread", "__gnu_cxx::", "boost::"};
   constexpr std::string_view kModules[] = {"libstdc++.so", "libc++.so", "libc.so", "libpthread"};
   const auto starts = [](std::string_view text) {
     return [text](std::string_view start) { return text.starts_with(start); };
   };
-  return std::ranges::any_of(kNames, starts(name)) ||
-         std::ranges::any_of(kModules, starts(analyze::module_name(source.profile, site.module)));
+  return std::ranges::any_of(kNames, starts(name)) || std::ranges::any_of(kModules, starts(module));
 }
-
-}  // namespace
 
 std::string_view kind_name(ObjectKind kind) {
   return kKinds[kind < ObjectKind::kCount ? size_t(kind) : 0].name;
@@ -131,7 +129,9 @@ Caller caller_of(const Source& source, PathId path, bool inlines) {
       if (!nearest.function.valid()) nearest = caller;
       const std::string_view name =
           source.symbols.strings.text(source.symbols.functions[frame.function.index()].name);
-      if (!is_library(source, source.profile.sites[site.index()], name)) return caller;
+      const std::string_view module =
+          analyze::module_name(source.profile, source.profile.sites[site.index()].module);
+      if (!is_library(module, name)) return caller;
     }
   }
   return nearest;

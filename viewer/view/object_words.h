@@ -18,6 +18,9 @@ std::string_view kind_name(format::ObjectKind kind);
 /// what is none.
 std::string object_words(const Source& source, const analyze::ObjectKey& object);
 
+/// Of functions that programs reach a wait through: of the C++ library and of the layers of its threads.
+bool is_library(std::string_view module, std::string_view name);
+
 /// Where the program itself stood: the innermost frame that is not the C or C++ library's. None for a path
 /// without frames.
 struct Caller {

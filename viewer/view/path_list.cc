@@ -60,13 +60,15 @@ class SegmentWords {
 
   std::string thread(const PathSegment& segment) const {
     const std::string name = names_.of(segment.thread);
-    return segment.from.valid() ? fmt::format("{} to {}", names_.of(segment.from), name) : name;
+    return segment.from.valid()
+               ? fmt::format("{} to {}", names_.of(segment.from), names_.beside(segment.thread, segment.from))
+               : name;
   }
 
   std::string what(const PathSegment& segment) const {
     const std::string_view name = words_of(segment.what).name;
     if (segment.what != PathClass::kImpact) return std::string(name);
-    return fmt::format("{} on {}", name, names_.of(segment.delayed));
+    return fmt::format("{} on {}", name, names_.beside(segment.delayed, segment.thread));
   }
 
   std::string name(ThreadId thread) const { return names_.of(thread); }
@@ -288,9 +290,9 @@ Table list_table(View& view, const ShownPath& shown) {
   table.empty = "Nothing of the path is in this time.";
   table.columns = {{"", "Start", Unit::kTime, false, -1, 5},
                    {"", "Length", Unit::kTime},
-                   {"", "Share%", Unit::kShare, false, -1, 2},
-                   {"", "Length, by band", Unit::kBar, false, -1, 1},
-                   {"", "Threads", Unit::kRatio, false, -1, 3},
+                   {"", "Share%", Unit::kShare, false, -1, 1},
+                   {"", "Length, by band", Unit::kBar, false, -1, 3},
+                   {"", "Threads", Unit::kRatio, false, -1, 2},
                    {"", "On the path", Unit::kText, false, -1, 6},
                    {"", "Class", Unit::kText, false, -1, 4},
                    {"", "Doing", Unit::kText, false, 8},

@@ -47,7 +47,7 @@ std::span<const uint64_t> classes_of(std::span<const uint64_t> metrics) {
   return metrics.subspan(analyze::kFirstPathClass);
 }
 
-/// The most that the run could be shorter, if what has these times took none.
+/// The most that the run could be shorter, if what has these times used no CPU time.
 uint64_t bound_of(std::span<const uint64_t> by_class) {
   return by_class[size_t(PathClass::kCruise)] + by_class[size_t(PathClass::kImpact)];
 }
@@ -84,9 +84,7 @@ std::vector<uint32_t> rows_with_time(const analyze::MetricTable& metrics) {
 Table path_level_table(View& view, const ShownPath& shown) {
   Table table;
   table.id = "levels";
-  table.title =
-      "Time of the path by active threads and class: C Cruise, I Impact, O Overhead, B Blocking, ? not "
-      "recorded";
+  table.title = "Path by active threads: C Cruise, I Impact, O Overhead, B Blocking";
   table.columns = {{"level", "Threads", Unit::kNumber},
                    {"elapsed_ns", "Time", Unit::kTime},
                    {"", "Share%", Unit::kShare, false, -1, 1}};
@@ -122,13 +120,18 @@ Table path_function_table(View& view, const ShownPath& shown) {
   const Request request = by_path_time(shown.request);
   std::vector<uint32_t> order = rows_with_time(flat.total);
   sort_rows(order, flat.self, &flat.total, shown.elapsed_ns, request);
-  const CutRows cut = cut_rows(flat.self, order, shown.elapsed_ns, request);
+  // A caller that did nothing itself is worth a row for what it called.
+  const double least = request.min_share * double(shown.elapsed_ns);
+  std::ranges::stable_partition(order,
+                                [&](uint32_t row) { return double(flat.total.at(row, kPathTime)) >= least; });
+  const CutRows cut = cut_rows(flat.self, order, shown.elapsed_ns, request, &flat.total);
 
   Table table;
   table.id = "functions";
   table.empty = "No function is on the path.";
   table.columns = {{"", "Path", Unit::kTime}, {"", "Path%", Unit::kShare, false, -1, 3}};
   add_class_columns(table, shown, true);
+  table.columns.push_back({"", "Total", Unit::kTime, false, -1, 6});
   table.columns.push_back({"", "Bound", Unit::kTime, false, -1, 6});
   table.columns.push_back({"", "Module", Unit::kText, false, -1, 2});
   table.columns.push_back({"function", "Function", Unit::kText, false, int(table.columns.size()) + 1});
@@ -145,7 +148,7 @@ Table path_function_table(View& view, const ShownPath& shown) {
     table.begin({0, kind, false});
     table.put({self[kPathTime], share(self[kPathTime], shown.elapsed_ns)});
     put_classes(table, classes_of(self));
-    table.put({bound, cells.module, cells.name, cells.short_name, cells.module, self[kPathTime]});
+    table.put({total, bound, cells.module, cells.name, cells.short_name, cells.module, self[kPathTime]});
     put_classes(table, classes_of(self));
     table.put({total, bound, place});
   };

@@ -47,6 +47,12 @@ std::string ThreadNames::of(ThreadId id) const {
                                                     : thread.name;
 }
 
+std::string ThreadNames::beside(ThreadId id, ThreadId other) const {
+  if (!id.valid() || !other.valid() || id == other) return of(id);
+  const load::Thread& thread = profile_.threads[id.index()];
+  return thread.name == profile_.threads[other.index()].name ? fmt::format("{}", thread.tid) : of(id);
+}
+
 std::string parts_words(uint64_t whole_ns, const std::vector<TimePart>& parts) {
   const bool seconds = whole_ns >= kNanosPerSecond.count;
   const uint64_t step = seconds ? kNanosPerMilli.count : 1000;

@@ -34,6 +34,8 @@ class ThreadNames {
  public:
   explicit ThreadNames(const load::Profile& profile);
   std::string of(ThreadId thread) const;
+  /// Beside `other`: its tid alone where the name is the same.
+  std::string beside(ThreadId thread, ThreadId other) const;
 
  private:
   const load::Profile& profile_;

@@ -133,9 +133,9 @@ std::string no_function(const Source& source, const Request& request, const anal
 }
 
 CutRows cut_rows(const analyze::MetricTable& metrics, const std::vector<uint32_t>& order, uint64_t whole,
-                 const Request& request) {
+                 const Request& request, const analyze::MetricTable* sized_by) {
   std::vector<uint64_t> sizes;
-  for (const uint32_t row : order) sizes.push_back(metrics.at(row, analyze::kCpu));
+  for (const uint32_t row : order) sizes.push_back((sized_by ? *sized_by : metrics).at(row, analyze::kCpu));
   CutRows result{cut_list(sizes, whole, request), std::vector<uint64_t>(metrics.width())};
   for (size_t i = result.kept; i < order.size(); ++i) {
     for (size_t k = 0; k < result.rest.size(); ++k) result.rest[k] += metrics.at(order[i], k);

@@ -75,12 +75,12 @@ Cut cut_list(const std::vector<uint64_t>& sizes, uint64_t whole, const Request& 
 void sort_rows(std::vector<uint32_t>& rows, const analyze::MetricTable& self,
                const analyze::MetricTable* total, uint64_t whole, const Request& request);
 /// The same as cut_list for rows of a table of metrics in the order of sort_rows(); and the sums of those
-/// below.
+/// below. `sized_by` has the sizes where rows are not sized by `metrics`.
 struct CutRows : Cut {
   std::vector<uint64_t> rest;
 };
 CutRows cut_rows(const analyze::MetricTable& metrics, const std::vector<uint32_t>& order, uint64_t whole,
-                 const Request& request);
+                 const Request& request, const analyze::MetricTable* sized_by = nullptr);
 std::string cut_label(size_t rows, bool by_limit, const Request& request);
 
 /// All CPU time and samples of the profile, filtered out or not.

@@ -170,17 +170,31 @@ std::string hottest_function(const Table& hotspots) {
   return text.find('\'') == std::string_view::npos ? fmt::format("'{}'", text) : "";
 }
 
+/// Whether several threads left processors idle for most of the time: then what they wait for is the
+/// question, and not what is hot.
+bool mostly_idle(const load::Profile& profile, const analyze::BandMoments& moments) {
+  return load::count_threads(profile) > 1 && moments.chosen_ns() * 4 >= moments.elapsed_ns * 3 &&
+         moments.chosen_ns() > 0;
+}
+
 /// Three at most: the summary fits into 80x24.
 std::vector<std::string> next_commands(const Request& request, const analyze::Quality& quality,
-                                       const std::string& hottest, bool waits) {
+                                       const std::string& hottest, bool waits, bool idle) {
   const std::string profile =
       request.cut_words + (request.profile_words.empty() ? "" : " " + request.profile_words);
-  std::vector<std::string> commands = {fmt::format("varve report hotspots{}", profile)};
-  if (!hottest.empty()) commands.push_back(fmt::format("varve annotate {}{}", hottest, profile));
-  if (waits) commands.push_back(fmt::format("varve report waits{}", profile));
+  std::vector<std::string> commands;
+  const auto add = [&](std::string_view what) {
+    commands.push_back(fmt::format("varve {}{}", what, profile));
+  };
+  if (waits || idle) {
+    add(waits ? "report waits" : "report idle");
+    add("report critical-path");
+  } else {
+    add("report hotspots");
+  }
+  if (!hottest.empty()) add("annotate " + hottest);
   const bool weak = quality.whole_share() < 0.99 || unnamed_share(quality) > 0.05;
-  if (!waits || weak)
-    commands.push_back(fmt::format("varve report {}{}", weak ? "quality" : "top-down", profile));
+  add(weak ? "report quality" : "report top-down");
   constexpr size_t kMost = 3;
   commands.resize(std::min(commands.size(), kMost));
   return commands;
@@ -213,7 +227,8 @@ Made make_summary(const Source& source, const Request& request, const analyze::S
   add_concurrency(*view, source, std::move(cores), std::move(waits));
   add_shown(*view, part);
   for (std::string& sentence : pause_sentences(source.profile)) view->notes.push_back(std::move(sentence));
-  view->next = next_commands(request, quality, hottest_function(view->tables.front()), any_waits);
+  view->next = next_commands(request, quality, hottest_function(view->tables.front()), any_waits,
+                             mostly_idle(source.profile, moments));
   return view;
 }
 

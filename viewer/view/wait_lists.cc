@@ -73,13 +73,23 @@ std::string_view name_of(const FunctionCells& cells, bool in_short) {
   return std::get<std::string_view>(in_short ? cells.short_name : cells.name);
 }
 
-/// "pop <- render <- main"; in short "pop <- render <- 7 more".
+/// How many of the innermost functions are libraries' that programs wait through; none where all are.
+size_t library_functions(const Source& source, const std::vector<FunctionId>& functions) {
+  const auto own = std::ranges::find_if_not(functions, [&](FunctionId function) {
+    return is_library(function_module(source, function), name_of(function_cells(source, function), false));
+  });
+  return own == functions.end() ? 0 : size_t(own - functions.begin());
+}
+
+/// "std::mutex::lock <- pop <- render <- main"; in short, from the program's own on, "pop <- render <- 1
+/// more".
 std::string text_words(const Source& source, const std::vector<FunctionId>& functions, bool in_short) {
   constexpr size_t kShort = 2;
+  const size_t first = in_short ? library_functions(source, functions) : 0;
   std::string words;
-  for (size_t i = 0; i < functions.size(); ++i) {
+  for (size_t i = first; i < functions.size(); ++i) {
     if (!words.empty()) words += " <- ";
-    if (in_short && i == kShort) return words + fmt::format("{} more", functions.size() - i);
+    if (in_short && i == first + kShort) return words + fmt::format("{} more", functions.size() - i);
     words += name_of(function_cells(source, functions[i]), in_short);
   }
   return words;

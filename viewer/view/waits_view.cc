@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "common/session_keys.h"
@@ -42,7 +43,7 @@ size_t add_object_table(View& view, const ShownWaits& shown, std::vector<WaitObj
                   {"waits",
                    "object",
                    "objects",
-                   {{"", "Created at", Unit::kText, false, 1, 4},
+                   {{"", "First seen at", Unit::kText, false, 1, 4},
                     {"", "", Unit::kText},
                     {"object", "Object", Unit::kText},
                     {"type", "", Unit::kText},
@@ -74,7 +75,37 @@ size_t add_object_table(View& view, const ShownWaits& shown, std::vector<WaitObj
   return kept;
 }
 
-/// Who had what others waited for, over all objects that are shown.
+struct HolderRow {
+  const WaitObject* object;
+  analyze::Holder holder;  // of all paths with that place
+  std::string place, short_place;
+};
+
+/// One row a thread and place: ways to one place of the program would read alike.
+std::vector<HolderRow> holder_rows(const Source& source, std::span<const WaitObject> objects) {
+  std::vector<HolderRow> rows;
+  for (const WaitObject& object : objects) {
+    std::map<std::pair<ThreadId, std::string>, size_t> known;
+    for (const analyze::Holder& holder : object.holders) {
+      const Caller caller = caller_of(source, holder.path);
+      std::string place = caller_words(source, caller);
+      const auto [at, fresh] = known.try_emplace({holder.thread, place}, rows.size());
+      if (fresh) {
+        rows.push_back({&object, holder, std::move(place), short_caller_words(source, caller)});
+        continue;
+      }
+      analyze::Holder& sum = rows[at->second].holder;
+      sum.caused_ns += holder.caused_ns;
+      sum.releases += holder.releases;
+      sum.most_waiters = std::max(sum.most_waiters, holder.most_waiters);
+    }
+  }
+  std::ranges::stable_sort(rows, std::greater(), [](const HolderRow& row) { return row.holder.caused_ns; });
+  return rows;
+}
+
+/// Who had what others waited for, over all objects that are shown; with what nobody was seen to end, and
+/// what waits took beyond their releases, the rows add up to the waits of these objects.
 Table holder_table(const ShownWaits& shown, std::span<const WaitObject> objects, View& view) {
   const Source& source = shown.source;
   Table table;
@@ -90,23 +121,34 @@ Table holder_table(const ShownWaits& shown, std::span<const WaitObject> objects,
                    {"", "", Unit::kText},
                    {"object", "Object", Unit::kText}};
   const ThreadNames names(source.profile);
-  struct Each {
-    const WaitObject* object;
-    const analyze::Holder* holder;
-  };
-  std::vector<Each> all;
-  for (const WaitObject& object : objects)
-    for (const analyze::Holder& holder : object.holders) all.push_back({&object, &holder});
-  std::ranges::stable_sort(all, std::greater(), [](const Each& each) { return each.holder->caused_ns; });
+  const std::vector<HolderRow> all = holder_rows(source, objects);
   constexpr size_t kMost = 20;
-  for (const auto& [object, holder] : std::span(all).first(std::min(all.size(), kMost))) {
-    const Caller caller = caller_of(source, holder->path);
-    table.add({}, {holder->caused_ns, share(holder->caused_ns, shown.whole_ns), holder->releases,
-                   uint64_t(holder->most_waiters), view.own(names.of(holder->thread)),
-                   uint64_t(uint32_t(source.profile.threads[holder->thread.index()].tid)),
-                   view.own(caller_words(source, caller)), view.own(short_caller_words(source, caller)),
-                   view.own(object_words(source, object->key))});
+  const size_t kept = std::min(all.size(), kMost);
+  for (const auto& [object, holder, place, short_place] : std::span(all).first(kept)) {
+    table.add({}, {holder.caused_ns, share(holder.caused_ns, shown.whole_ns), holder.releases,
+                   uint64_t(holder.most_waiters), view.own(names.of(holder.thread)),
+                   uint64_t(uint32_t(source.profile.threads[holder.thread.index()].tid)), view.own(place),
+                   view.own(short_place), view.own(object_words(source, object->key))});
   }
+  const auto add_sum = [&](RowKind kind, uint64_t ns, Cell releases, std::string label) {
+    table.add({0, kind, false}, {ns,
+                                 share(ns, shown.whole_ns),
+                                 releases,
+                                 {},
+                                 std::string_view(),
+                                 {},
+                                 std::string_view(),
+                                 std::string_view(),
+                                 view.own(std::move(label))});
+  };
+  uint64_t rest = 0, releases = 0, left = 0;
+  for (const HolderRow& row : std::span(all).subspan(kept))
+    rest += row.holder.caused_ns, releases += row.holder.releases;
+  for (const WaitObject& object : objects) left += object.wait_ns;
+  for (const HolderRow& row : all) left -= std::min(left, row.holder.caused_ns);
+  if (kept < all.size())
+    add_sum(RowKind::kRest, rest, releases, cut_label(all.size() - kept, true, shown.request));
+  if (kept > 0 && left > 0) add_sum(RowKind::kSpecial, left, {}, "[nobody seen]");
   return table;
 }
 

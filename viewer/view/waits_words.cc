@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "viewer/view/object_words.h"
 #include "viewer/view/path_words.h"
@@ -31,13 +32,29 @@ std::string waited_words(const Source& source, const analyze::WaitObject& object
 }
 
 std::string ended_words(const Source& source, const analyze::WaitObject& object) {
-  if (object.holders.empty()) return "";
-  const analyze::Holder& top = object.holders.front();
+  std::map<ThreadId, uint64_t> by_thread;
+  std::map<std::string, uint64_t> by_place;
+  for (const analyze::Holder& holder : object.holders) {
+    by_thread[holder.thread] += holder.caused_ns;
+    const std::string place = caller_words(source, caller_of(source, holder.path));
+    if (!place.empty()) by_place[place] += holder.caused_ns;
+  }
+  if (by_thread.empty()) return "";
+  const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
+  const auto& [top, top_ns] = *std::ranges::max_element(by_thread, less);
+  const auto place = std::ranges::max_element(by_place, less);
+  const uint64_t place_ns = place == by_place.end() ? 0 : place->second;
   constexpr uint64_t kWorthNaming = 20;
-  if (top.caused_ns * kWorthNaming < object.wait_ns) return "";
-  const std::string thread = ThreadNames(source.profile).of(top.thread);
-  if (top.caused_ns * 2 >= object.wait_ns) return ", mostly ended by " + thread;
-  return fmt::format(", {:.0f}% of it ended by {}", 100 * share(top.caused_ns, object.wait_ns), thread);
+  if (std::max(top_ns, place_ns) * kWorthNaming < object.wait_ns) return "";
+  const std::string thread = ThreadNames(source.profile).of(top);
+  const bool elsewhere =
+      place_ns != 0 && place->first != caller_words(source, caller_of(source, object.first));
+  const std::string at = elsewhere && place_ns * 2 >= object.wait_ns ? " at " + place->first : "";
+  if (top_ns * 2 >= object.wait_ns) return fmt::format(", mostly ended by {}{}", thread, at);
+  // Where several threads do the same, what they do says more than which of them did most of it.
+  const bool one_place = place_ns > top_ns;
+  return fmt::format(", {:.0f}% of it ended {} {}", 100 * share(std::max(top_ns, place_ns), object.wait_ns),
+                     one_place ? "at" : "by", one_place ? place->first : thread);
 }
 
 std::string waits_words(const Source& source, const analyze::BandMoments& moments) {

@@ -15,7 +15,8 @@ std::string waits_words(const Source& source, const analyze::BandMoments& moment
 
 /// "2.100 s of 3 threads for Condition 0x5581d0 at pool.cc:61 (run)": of one object.
 std::string waited_words(const Source& source, const analyze::WaitObject& object);
-/// ", mostly ended by main" or ", 7% of it ended by main", or nothing where nobody was seen to.
+/// ", mostly ended by main", ", 83% of it ended at pool.cc:70 (run)" by several threads, ", 7% of it ended by
+/// main", or nothing where nobody was seen to.
 std::string ended_words(const Source& source, const analyze::WaitObject& object);
 
 }  // namespace varve::view
