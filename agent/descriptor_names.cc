@@ -181,8 +181,8 @@ Traffic traffic_of(int fd) {
                                                                                : Traffic::kNone;
 }
 
-void note_output_pipes(uint64_t time_ns) {
-  for (const int fd : {STDOUT_FILENO, STDERR_FILENO})
+void note_standard_pipes(uint64_t time_ns) {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (traffic_of(fd) == Traffic::kPipe) note_descriptor(fd, time_ns);
 }
 

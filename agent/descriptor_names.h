@@ -19,9 +19,10 @@ enum class Traffic : uint8_t {
 };
 Traffic traffic_of(int fd);
 
-/// At the start of a program: which pipes its standard output and error are. What it writes with the C
-/// library's streams no hook sees, so this says who may have written to a pipe.
-void note_output_pipes(uint64_t time_ns);
+/// At the start of a program: which pipes its standard input, output and error are. What it reads and writes
+/// with the C library's streams no hook sees, so this says for which pipe it waits, and who may have written
+/// to one.
+void note_standard_pipes(uint64_t time_ns);
 
 /// In the child of a fork: its file has none yet.
 void forget_descriptor_names();

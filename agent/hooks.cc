@@ -34,7 +34,7 @@ void start_hooks() {
   start_thread_hooks();
   start_process_hooks();
   start_wait_trace();
-  if (traces_waits()) note_output_pipes(monotonic_ns());
+  if (traces_waits()) note_standard_pipes(monotonic_ns());
 }
 
 }  // namespace varve::agent

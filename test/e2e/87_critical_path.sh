@@ -194,8 +194,15 @@ static int reader(void) {
   while (read(0, text, sizeof text) > 0) continue;
   return work(50), 0;
 }
+static int stream_reader(void) {
+  char text[8];
+  prctl(PR_SET_NAME, "drain");
+  while (fgets(text, sizeof text, stdin)) continue;
+  return work(50), 0;
+}
 int main(int argc, char **argv) {
-  return argc < 2 ? by_hand() : strcmp(argv[1], "source") ? reader() : by_streams();
+  if (argc < 2) return by_hand();
+  return !strcmp(argv[1], "source") ? by_streams() : !strcmp(argv[1], "drain") ? stream_reader() : reader();
 }
 P
 path_of() {  # path_of PROFILE: who is on the path for over 30 ms, in order
@@ -208,6 +215,10 @@ expect_eq "who ended the waits for pipes" "$(rows waits piped "[r['top_holder'].
   "['filter', 'maker']"
 profile streams sh -c './pipes source | ./pipes sink'
 expect_eq "the path through streams" "$(path_of streams)" "['source', 'sink']"
+profile drained sh -c './pipes source | ./pipes drain'
+expect_eq "the path through streams at both ends" "$(path_of drained)" "['source', 'drain']"
+expect_eq "the kind of what is read by streams" "$(rows waits drained "[r['object'].split()[0] for r in rows if r['type'] == 'Stream' and n(r, 'wait_ns') > 20e6]")" \
+  "['Pipe']"
 
 # Without waits nobody can say for whom T1 waited, and the report says so.
 record -q -o off --waits off ./example 10
