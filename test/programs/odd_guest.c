@@ -97,7 +97,7 @@ static void print_threads(void) {
   char line[256];
   FILE* status = fopen("/proc/self/status", "r");
   while (fgets(line, sizeof line, status))
-    if (!strncmp(line, "Threads", 7) || !strncmp(line, "Sig", 3) || !strncmp(line, "FDSize", 6)) {
+    if (!strncmp(line, "Threads", 7) || !strncmp(line, "Sig", 3)) {
       if (strncmp(line, "SigCgt", 6) && strncmp(line, "SigQ", 4))
         fputs(line, stdout);  // ours stands in SigCgt
     }
