@@ -79,8 +79,9 @@ template <typename Object, typename Unlock>
 
 template <typename Object, typename Unlock>
 int unlocked(Object* mutex, Unlock& unlock) {
-  // The table first: a look at the lock word waits until the processor has done the locking.
-  return !__libc_single_threaded && anybody_waits(mutex) && wakes(lock_word(*mutex))
+  // The table last: others write to it while this thread has the lock, so a look takes as long as many locks
+  // are held. A look at the lock word waits for the locking to be done, but nobody else's.
+  return had_waiters() && wakes(lock_word(*mutex)) && anybody_waits(mutex)
              ? unlock_for_others(mutex, unlock)
              : unlock(mutex);
 }

@@ -206,7 +206,9 @@ Waiting::Waiting(ObjectKind kind, uint64_t object, Asked asked)
   wait_ = {kind, object, monotonic_ns()};
   block_->open_wait = wait_;
   block_->open_scope = this;
-  if (format::is_released(kind)) wait_trace.waiters.enter(object, wait_.begin_ns);
+  if (!format::is_released(kind)) return;
+  wait_trace.waiters.enter(object, wait_.begin_ns);
+  if (!had_waiters()) wait_trace.had_waiters.store(true, std::memory_order_relaxed);
 }
 
 uint64_t Waiting::end() {

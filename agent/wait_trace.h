@@ -41,6 +41,7 @@ class Allowance {
 
 struct WaitTrace {
   std::atomic<bool> on{false};
+  std::atomic<bool> had_waiters{false};  // any thread for any object, ever; hardly ever written
   Waiters waiters;
 };
 extern WaitTrace wait_trace __attribute__((visibility("hidden")));
@@ -60,6 +61,9 @@ inline constexpr OpenWait polls(bool any) {
   return any ? OpenWait{format::ObjectKind::kPoll, format::kNoDescriptor, 0}
              : OpenWait{format::ObjectKind::kSleep, 0, 0};
 }
+
+/// Whether there is anything to look for at all: a process whose threads never wait asks no more than this.
+inline bool had_waiters() { return wait_trace.had_waiters.load(std::memory_order_relaxed); }
 
 /// Whether a thread waits for the object; also true for another object in its place.
 inline bool anybody_waits(uint64_t object) { return traces_waits() && wait_trace.waiters.count(object) > 0; }
