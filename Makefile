@@ -54,6 +54,7 @@ AGENT_SRC := $(wildcard agent/*.cc) $(SIGNAL_SRC) $(if $(filter faults,$(VARIANT
 VIEWER_SRC := $(wildcard viewer/*.cc viewer/*/*.cc viewer/*/*/*.cc)
 UNIT_SRC := $(wildcard test/unit/*.cc)
 BENCH_SRC := $(wildcard test/bench/*.cc)
+MICRO_SRC := $(wildcard test/micro/*_micro.cc)
 FUZZ_SRC := $(wildcard test/fuzz/fuzz_*.cc)
 PROGRAM_SRC := $(filter-out test/programs/demo.cc,$(wildcard test/programs/*.c test/programs/*.cc))
 FORMATTED := $(wildcard agent/*.cc agent/*.h agent/*/*.cc agent/*/*.h common/*.cc common/*.h viewer/*.cc viewer/*.h \
@@ -68,9 +69,10 @@ VIEWER_LIB_OBJ := $(filter-out $(BUILD)/obj/viewer/main.o,$(VIEWER_OBJ))
 UNIT_OBJ := $(call obj,obj,$(UNIT_SRC) $(SIGNAL_SRC))
 PROGRAMS := $(patsubst test/programs/%.c,$(BUILD)/programs/%,$(patsubst test/programs/%.cc,$(BUILD)/programs/%,$(PROGRAM_SRC)))
 BENCHES := $(patsubst test/bench/%.cc,$(BUILD)/bench/%,$(BENCH_SRC))
+MICROS := $(patsubst test/micro/%.cc,$(BUILD)/micro/%,$(MICRO_SRC)) $(BUILD)/micro/calls_micro
 PAGES := $(patsubst man/%.in,$(BUILD)/man/%,$(wildcard man/*.in)) $(patsubst man/%,$(BUILD)/man/%,$(filter-out %.in,$(wildcard man/*.[157])))
 
-.PHONY: all demo check test unit programs replays asan stress fuzz bench accept format install uninstall dist clean deps deps-check
+.PHONY: all demo check test unit programs replays asan stress fuzz bench bench-micro accept format install uninstall dist clean deps deps-check
 .DELETE_ON_ERROR:
 
 all: $(BUILD)/varve $(BUILD)/libvarve.so $(BUILD)/varve-demo $(PAGES)
@@ -192,11 +194,19 @@ fuzz: $(patsubst test/fuzz/%.cc,$(FUZZ_BUILD)/%,$(FUZZ_SRC))
 $(BUILD)/bench/%: $(BUILD)/obj/test/bench/%.o $(call obj,obj,$(SIGNAL_SRC)) $(VIEWER_LIB_OBJ)
 	@mkdir -p $(@D)
 	$(VIEWER_CXX) $(OPT_$(VARIANT)) $^ -o $@ $(VIEWER_LIBS)
+$(BUILD)/micro/%: $(BUILD)/obj/test/micro/%.o $(call obj,obj,$(SIGNAL_SRC) agent/thread_timer.cc) $(VIEWER_LIB_OBJ)
+	@mkdir -p $(@D)
+	$(VIEWER_CXX) $(OPT_$(VARIANT)) $^ -o $@ $(VIEWER_LIBS)
+$(BUILD)/micro/calls_micro: test/micro/calls_micro.c test/programs/work.h
+	@mkdir -p $(@D)
+	$(CC) -O2 -g -I. $< -o $@ -lpthread
 bench: all programs $(BENCHES)
 	BUILD=$(BUILD) test/bench/run.sh
+bench-micro: all $(MICROS) $(BUILD)/bench/generate_profile
+	BUILD=$(BUILD) test/micro/run.sh
 
 # Kept although only a chain of rules asks for them.
-.SECONDARY: $(patsubst %.cc,$(FUZZ_BUILD)/obj/%.o,$(FUZZ_SRC)) $(call obj,obj,$(BENCH_SRC))
+.SECONDARY: $(patsubst %.cc,$(FUZZ_BUILD)/obj/%.o,$(FUZZ_SRC)) $(call obj,obj,$(BENCH_SRC) $(MICRO_SRC) agent/thread_timer.cc)
 
 # --- the rest ----------------------------------------------------------------------------------------------------
 # Debian packages: says what it installs. NO_DEPS=1 skips it.

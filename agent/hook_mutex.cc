@@ -81,9 +81,8 @@ template <typename Object, typename Unlock>
 int unlocked(Object* mutex, Unlock& unlock) {
   // The table last: others write to it while this thread has the lock, so a look takes as long as many locks
   // are held. A look at the lock word waits for the locking to be done, but nobody else's.
-  return had_waiters() && wakes(lock_word(*mutex)) && anybody_waits(mutex)
-             ? unlock_for_others(mutex, unlock)
-             : unlock(mutex);
+  return had_waiters() && wakes(lock_word(*mutex)) && anybody_waits(mutex) ? unlock_for_others(mutex, unlock)
+                                                                           : unlock(mutex);
 }
 
 }  // namespace
