@@ -18,3 +18,10 @@ record -o outer3 --no-follow sh -c "'$VARVE' record -q -o inner3 sh -c 'exit 3'"
 expect_eq "exit code" $code 3
 expect_eq "exit code in the inner profile" "$(summary exit inner3)" 3
 expect_eq "processes of the inner profile" "$(summary processes inner3)" 1
+
+# The recorder itself, as any program: how varve is profiled with varve.
+record -o outer4 --no-follow "$VARVE" record -q -o inner4 sh -c 'exit 4'
+expect_eq "exit code of what a recorded varve records" $code 4
+expect_eq "exit code in the inner profile" "$(summary exit inner4)" 4
+expect_eq "processes of the outer profile" "$(summary processes outer4)" 1
+expect_eq "processes of the inner profile" "$(summary processes inner4)" 1

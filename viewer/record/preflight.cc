@@ -229,13 +229,14 @@ Answer check_output_place(Subject& subject) {
   return ok(output);
 }
 
-/// An agent in this very process would send the command's samples where its own go.
+/// An agent in this very process would send the command's samples where its own go, unless it follows nobody:
+/// then it has taken its session out of the environment.
 Answer check_recorder(Subject&) {
-  if (!is_followed(getpid())) return ok("none records varve itself");
   const char* other = std::getenv("VARVE_SESSION");
+  if (!other || !is_followed(getpid())) return ok("none records what varve starts");
   return problem(
       fmt::format("varve itself is being recorded into '{}', which gets the samples of all that it starts",
-                  other ? other : "?"),
+                  other),
       "record the command without the outer varve, or give that one --no-follow");
 }
 
