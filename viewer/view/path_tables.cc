@@ -122,8 +122,8 @@ Table path_function_table(View& view, const ShownPath& shown) {
   sort_rows(order, flat.self, &flat.total, shown.elapsed_ns, request);
   // A caller that did nothing itself is worth a row for what it called.
   const double least = request.min_share * double(shown.elapsed_ns);
-  std::ranges::stable_partition(order,
-                                [&](uint32_t row) { return double(flat.total.at(row, kPathTime)) >= least; });
+  std::stable_partition(order.begin(), order.end(),
+                        [&](uint32_t row) { return double(flat.total.at(row, kPathTime)) >= least; });
   const CutRows cut = cut_rows(flat.self, order, shown.elapsed_ns, request, &flat.total);
 
   Table table;
