@@ -100,6 +100,7 @@ void check_waits(const load::Profile& profile) {
     require(wait.thread.index() < profile.threads.size(), "a wait's thread exists");
     require(wait.path.index() < profile.paths.size(), "a wait's path exists");
     require(wait.name < profile.waits.names.size() && wait.count > 0, "a wait has a name, and is one");
+    require(wait.creation <= profile.waits.creations.size(), "what a wait is for was made");
     require(wait.kind > format::ObjectKind::kNone && wait.kind < format::ObjectKind::kCount, "a known kind");
     require((sum += wait.duration_ns) <= INT64_MAX, "sums of waits do not wrap");
     if (row == 0) continue;
@@ -110,6 +111,11 @@ void check_waits(const load::Profile& profile) {
   for (const load::Release& release : profile.waits.releases)
     require(release.thread.index() < profile.threads.size() && release.path.index() < profile.paths.size(),
             "a release's thread and path exist");
+  for (const load::Creation& creation : profile.waits.creations)
+    require(creation.thread.index() < profile.threads.size() && creation.path.index() < profile.paths.size(),
+            "a creation's thread and path exist");
+  for (const auto& [flow, process] : profile.waits.outputs)
+    require(flow != 0 && process.index() < profile.processes.size(), "an output's flow and process exist");
 }
 
 bool equal(const load::Profile& a, const load::Profile& b) {

@@ -3,15 +3,19 @@
 // is shown and what is missing is said. Context: tests.
 #include <criterion/criterion.h>
 #include <fmt/format.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 
 #include "test/unit/profile_builder.h"
 #include "viewer/load/agent_file.h"
+#include "viewer/stored_views.h"
+#include "viewer/symbol/symbol_file.h"
 
 using namespace varve;
 using namespace varve::test;
@@ -278,6 +282,45 @@ Test(load_directory, a_pipe_under_an_agents_name_does_not_block) {
   auto profile = load::load(directory.path);
   cr_assert(profile.has_value());
   cr_assert(says(*profile, "x-1-0.agent is not a regular file"));
+}
+
+Test(load_directory, what_is_no_plain_file_is_not_even_opened) {
+  // To open a device can do things, and to open a pipe lets the one go on that waits to write to it.
+  TemporaryDirectory directory;
+  small_profile(true).write(directory.path);
+  const auto pipe = directory.path / "elsewhere";
+  cr_assert_eq(mkfifo(pipe.c_str(), 0600), 0);
+  for (const char* name : {"session", "observer", "symbols", "code", "decoded", "views", "x-1-0.agent"}) {
+    std::filesystem::remove(directory.path / name);
+    std::filesystem::create_symlink("elsewhere", directory.path / name);
+  }
+  const int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  cr_assert_geq(inotify_add_watch(watch, pipe.c_str(), IN_OPEN), 0);
+  auto profile = load::load(directory.path);
+  cr_assert(profile.has_value());
+  cr_assert_not(read_stored_views(*profile).has_value());
+  cr_expect_not(symbol::read_symbol_file(*profile).has_value());
+  cr_expect_not(symbol::read_code_file(*profile).has_value());
+  char event[4096];
+  cr_expect_eq(read(watch, event, sizeof event), -1, "it was opened");
+  cr_expect_eq(errno, EAGAIN);
+  close(watch);
+}
+
+Test(load_directory, a_file_of_holes_is_not_read) {
+  TemporaryDirectory directory;
+  small_profile(true).write(directory.path);
+  std::ofstream(directory.path / "symbols") << "varve";
+  std::filesystem::copy_file(directory.path / kAgent, directory.path / "x-1-0.agent");
+  for (const char* name : {"session", "x-1-0.agent", "symbols"})
+    cr_assert_eq(truncate((directory.path / name).c_str(), off_t(1) << 42), 0);
+  auto profile = load::load(directory.path);
+  cr_assert(profile.has_value());
+  cr_expect(says(*profile, "session is mostly holes"));
+  cr_expect(says(*profile, "x-1-0.agent is mostly holes"));
+  const auto symbols = symbol::read_symbol_file(*profile);
+  cr_assert_not(symbols.has_value());
+  cr_expect_neq(symbols.error().find("is mostly holes"), std::string::npos, "%s", symbols.error().c_str());
 }
 
 Test(load_directory, the_newest_profile_is_found) {

@@ -4,7 +4,6 @@
 #include "viewer/load/file_source.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include <cstring>
 
 #include "common/file_format.h"
+#include "viewer/load/regular_file.h"
 
 namespace varve::load {
 namespace {
@@ -74,14 +74,14 @@ std::vector<std::string> list_profile_files(DIR* stream) {
 }  // namespace
 
 tl::expected<std::unique_ptr<File>, std::string> open_file(const std::string& path) {
-  auto error = [] { return tl::unexpected(std::string("cannot be opened: ") + std::strerror(errno)); };
-  // O_NONBLOCK: a FIFO under a profile's name must not hold the reader up.
-  int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-  if (fd < 0) return error();
-  struct stat status;
-  if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+  const auto error = [](std::string clause) { return tl::unexpected(std::move(clause)); };
+  const int fd = open_regular_file(path, true);
+  if (fd < 0 && errno == EINVAL) return error("is not a regular file");
+  if (fd < 0) return error(std::string("cannot be opened: ") + std::strerror(errno));
+  struct stat status {};
+  if (fstat(fd, &status) != 0 || is_mostly_holes(status)) {
     close(fd);
-    return tl::unexpected(std::string("is not a regular file"));
+    return error("is mostly holes");
   }
   return std::make_unique<DiskFile>(fd, uint64_t(status.st_size));
 }

@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "viewer/load/regular_file.h"
+
 namespace varve::symbol {
 namespace {
 
@@ -51,25 +53,11 @@ ElfFile::CloseFile::~CloseFile() {
   if (fd >= 0) ::close(fd);
 }
 
-int open_regular_file(const std::string& path, bool follow_links) {
-  // Opening a device can do things; so its kind is looked at first, and again on what was opened.
-  struct stat info;
-  int status = follow_links ? ::stat(path.c_str(), &info) : ::lstat(path.c_str(), &info);
-  if (status != 0) return -1;
-  if (!S_ISREG(info.st_mode)) return errno = EINVAL, -1;
-  int fd =
-      ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (follow_links ? 0 : O_NOFOLLOW));
-  if (fd < 0) return -1;
-  if (::fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) return fd;
-  ::close(fd);
-  return errno = EINVAL, -1;
-}
-
 tl::expected<ElfFile, std::string> ElfFile::open(const std::string& path) {
   elf_version(EV_CURRENT);
   ElfFile file;
   file.path_ = path;
-  file.file_.fd = open_regular_file(path, true);
+  file.file_.fd = load::open_regular_file(path, true);
   if (file.file_.fd < 0)
     return tl::unexpected<std::string>(std::string("cannot be opened: ") + std::strerror(errno));
   struct stat info {};

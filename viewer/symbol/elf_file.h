@@ -88,10 +88,6 @@ class ElfFile {
   std::vector<uint8_t> build_id_;
 };
 
-/// Opens a regular file for reading, and nothing that a read could block on or disturb. -1 with errno
-/// otherwise.
-int open_regular_file(const std::string& path, bool follow_links);
-
 std::string hex(std::span<const uint8_t> bytes);
 
 }  // namespace varve::symbol

@@ -14,7 +14,7 @@
 #include <optional>
 #include <set>
 
-#include "viewer/symbol/elf_file.h"
+#include "viewer/load/regular_file.h"
 
 namespace varve::symbol {
 namespace {
@@ -121,7 +121,7 @@ tl::expected<PerfMap, std::string> read_perf_map(const std::string& path, uid_t 
   auto failure = [&](std::string_view why) {
     return tl::unexpected<std::string>(fmt::format("{} is not used: {}", path, why));
   };
-  int fd = open_regular_file(path, false);
+  int fd = load::open_regular_file(path, false);
   if (fd < 0) return failure(errno == EINVAL ? "it is not a regular file" : std::strerror(errno));
   struct Closer {
     int fd;
@@ -131,6 +131,7 @@ tl::expected<PerfMap, std::string> read_perf_map(const std::string& path, uid_t 
   if (::fstat(fd, &info) != 0) return failure(std::strerror(errno));
   if (info.st_uid != owner && info.st_uid != 0) return failure("it belongs to another user");
   if (info.st_size > kMaxMap) return failure("it is larger than 1 GB");
+  if (load::is_mostly_holes(info)) return failure("it is mostly holes");
   std::string text(size_t(info.st_size), '\0');
   size_t have = 0;
   for (ssize_t got; have < text.size() && (got = ::read(fd, text.data() + have, text.size() - have)) > 0;)

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "viewer/load/regular_file.h"
 #include "viewer/symbol/debug_files.h"
 #include "viewer/symbol/elf_file.h"
 
@@ -34,7 +35,7 @@ std::vector<std::string> split_lines(std::string_view text) {
 
 SourceText read(const std::string& path) {
   SourceText source;
-  const int fd = open_regular_file(path, true);
+  const int fd = load::open_regular_file(path, true);
   if (fd < 0) return source;
   struct stat info {};
   if (::fstat(fd, &info) == 0 && info.st_size <= kMaxSource) {

@@ -14,8 +14,8 @@
 #include <optional>
 
 #include "common/file_format.h"
+#include "viewer/load/regular_file.h"
 #include "viewer/load/replaced_file.h"
-#include "viewer/symbol/elf_file.h"
 
 namespace varve::symbol {
 namespace {
@@ -39,7 +39,7 @@ std::string directory_of(const load::Profile& profile) {
 /// Zeros if there is no session file: then any symbols file that was written without one matches.
 SessionId session_of(const std::string& directory) {
   SessionId id{};
-  Descriptor file{open_regular_file(directory + "/" + format::kSessionFile, true)};
+  Descriptor file{load::open_regular_file(directory + "/" + format::kSessionFile, true)};
   format::FileHeader header;
   if (file.fd >= 0 && ::pread(file.fd, &header, sizeof header, 0) == ssize_t(sizeof header))
     std::copy(std::begin(header.session_id), std::end(header.session_id), id.begin());
@@ -54,11 +54,12 @@ tl::expected<void, std::string> write_file(const std::string& path, std::span<co
 
 /// Nothing if there is no such file. The error is a clause without a subject.
 tl::expected<std::optional<std::vector<uint8_t>>, std::string> read_file(const std::string& path) {
-  Descriptor file{open_regular_file(path, true)};
+  Descriptor file{load::open_regular_file(path, true)};
   if (file.fd < 0 && errno == ENOENT) return std::nullopt;
   struct stat info {};
   if (file.fd < 0 || ::fstat(file.fd, &info) != 0)
     return tl::unexpected(fmt::format("cannot be opened: {}", std::strerror(errno)));
+  if (load::is_mostly_holes(info)) return tl::unexpected(std::string("is mostly holes"));
   std::vector<uint8_t> bytes(size_t(info.st_size));
   size_t have = 0;
   for (ssize_t got;

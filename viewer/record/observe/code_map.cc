@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "viewer/load/regular_file.h"
+
 namespace varve::record::observe {
 namespace {
 
@@ -22,10 +24,10 @@ constexpr size_t kMostMapBytes = size_t{16} << 20;
 constexpr std::string_view kAgent = "libvarve.so", kDeleted = " (deleted)";
 
 int open_file(const std::string& path, uint64_t inode, struct stat& facts) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  const int descriptor = load::open_regular_file(path, true);
   if (descriptor < 0) return -1;
   // The device is not compared: file systems on others show different numbers in the two places.
-  if (fstat(descriptor, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_ino == inode) return descriptor;
+  if (fstat(descriptor, &facts) == 0 && facts.st_ino == inode) return descriptor;
   close(descriptor);
   return -1;
 }
