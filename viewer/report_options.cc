@@ -32,6 +32,14 @@ Setter set_pattern(view::Request& request, analyze::Pattern& target, std::string
   };
 }
 
+/// CPU time is for no object.
+Setter set_object(view::Request& request) {
+  return [&request, set = set_pattern(request, request.filter.object, "--object")](std::string_view value) {
+    if (request.metric == analyze::kCpu) request.metric = analyze::kWait;
+    return set(value);
+  };
+}
+
 constexpr std::string_view kMarkRange = "mark:";
 
 /// "1.5s-3s", "2-", "-500ms": a number alone is seconds. "mark:A..B": until the profile is loaded, names. The
@@ -240,6 +248,10 @@ Options filter_options(view::Request& request) {
            set_pattern(request, filter.module, "--module")},
           {"Filters", "--function", "REGEX", "", "Only stacks with a function whose full name has a match.",
            set_pattern(request, filter.function, "--function")},
+          {"Filters", "--object", "REGEX", "",
+           "Only waits for what has a match in its name, or has this object_id; they take the place of CPU "
+           "time, as by --metric wait.",
+           set_object(request)},
           {"Filters", "--time", "RANGE", "",
            fmt::format(
                "Only this part of the run: FROM-TO, counted from its start, in {}; a number alone is s. Or "

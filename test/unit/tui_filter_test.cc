@@ -257,8 +257,7 @@ Test(tui_sums, a_search_of_odd_profiles_ends) {
     }
 }
 
-/// A lock opens the function that waited for it first, in waits; on screens that have all of them anyway the
-/// metric stays.
+/// A lock opens who waited for it, in waits; on screens that have all of them anyway the metric stays.
 Test(tui_waits, a_lock_opens_who_waited) {
   for (const char* screen : {"waits", "critical-path", "idle"}) {
     ScreenDriver driver({.screen = screen});
@@ -269,7 +268,7 @@ Test(tui_waits, a_lock_opens_who_waited) {
   ScreenDriver driver({.screen = "waits"});
   driver.press("<Enter>");
   cr_expect_eq(driver.workspace().request().metric, analyze::kWait);
-  cr_expect(driver.shows("[5 Call]") && driver.shows("Triangle::hit"));
+  cr_expect(driver.shows("[4 Up]") && driver.shows("Triangle::hit"));
   driver.press("uq");
   cr_expect_eq(driver.workspace().request().metric, analyze::kCpu);
   cr_expect(driver.shows("[8 Lock]"));

@@ -146,6 +146,7 @@ Test(tui_golden, moments) {
       {"hotspots", ":--target 4<Enter>fmmm"},
       {"top-down", "E"},
       {"bottom-up", "jj<Enter>"},
+      {"waits", "<Enter>"},
       {"callers", ":callers trace<Enter>"},
       {"callers", ":callers no_such<Enter>"},
       {"flame", "g<Down><Enter>"},

@@ -132,7 +132,7 @@ BandMoments band_moments(const load::Profile& profile, const symbol::SymbolTable
     if (!passes.thread({i})) continue;
     moments.kept.running_ns += threads[i].running_ns;
     moments.kept.ready_ns += threads[i].ready_ns;
-    if (passes.path({0})) moments.other_waits_ns += unseen[i];
+    if (passes.other_waits({i})) moments.other_waits_ns += unseen[i];
   }
   moments.kept.waiting_ns = sum_of(passing) + moments.other_waits_ns;
   moments.filtered_ns = all - moments.kept.sum();

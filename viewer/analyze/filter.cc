@@ -8,6 +8,8 @@
 #include <algorithm>
 
 #include "viewer/analyze/concurrency.h"
+#include "viewer/analyze/object_names.h"
+#include "viewer/analyze/object_numbers.h"
 
 namespace varve::analyze {
 namespace {
@@ -76,6 +78,22 @@ std::vector<bool> sites_that_pass(const load::Profile& profile, const Filter& fi
   return pass;
 }
 
+/// By row of Waits::waits whether its object passes; empty where any will do.
+std::vector<bool> waits_for_objects(const load::Profile& profile, const symbol::SymbolTable& symbols,
+                                    const Filter& filter) {
+  if (!filter.object.given()) return {};
+  const std::vector<uint32_t> numbers = object_numbers(profile);
+  std::vector<bool> pass(numbers.size());
+  for (size_t row = 0; row < pass.size(); ++row) {
+    const size_t first = numbers[row] - 1;
+    pass[row] = first == row ? filter.object.matches(int32_t(numbers[row]),
+                                                     object_words({profile, symbols},
+                                                                  key_of(profile, profile.waits.waits[row])))
+                             : bool(pass[first]);
+  }
+  return pass;
+}
+
 }  // namespace
 
 tl::expected<Pattern, std::string> Pattern::parse(std::string_view expression) {
@@ -118,8 +136,10 @@ std::vector<Pattern> Pattern::parts() const {
 }
 
 Filter Filter::and_also(const Filter& other) const {
-  return {thread.and_also(other.thread),     process.and_also(other.process), module.and_also(other.module),
-          function.and_also(other.function), std::max(from, other.from),      std::min(to, other.to)};
+  return {thread.and_also(other.thread), process.and_also(other.process),
+          module.and_also(other.module), function.and_also(other.function),
+          object.and_also(other.object), std::max(from, other.from),
+          std::min(to, other.to)};
 }
 
 std::string_view module_name(const load::Profile& profile, ModuleId module) {
@@ -149,16 +169,23 @@ PassingRows::PassingRows(const load::Profile& profile, const symbol::SymbolTable
     : profile_(profile),
       given_(filter.given()),
       module_given_(filter.module.given()),
+      object_given_(filter.object.given()),
       threadless_(!filter.thread.given() && !filter.process.given()),
       threads_(threads_that_pass(profile, filter)),
       sites_(sites_that_pass(profile, filter)),
-      paths_(paths_with_functions(profile, symbols, filter)) {}
+      paths_(paths_with_functions(profile, symbols, filter)),
+      waits_(waits_for_objects(profile, symbols, filter)) {}
 
 bool PassingRows::path(PathId path) const {
   if (!given_) return true;
   if (!paths_.empty() && !paths_[path.index()]) return false;
   if (sites_.empty()) return !module_given_;
   return path.index() != 0 && sites_[profile_.paths[path.index()].site.index()];
+}
+
+bool PassingRows::wait(uint32_t row) const {
+  const load::Wait& wait = profile_.waits.waits[row];
+  return (*this)(wait.thread, wait.path) && (!object_given_ || waits_[row]);
 }
 
 Selection select(const load::Profile& profile, const symbol::SymbolTable& symbols, const Filter& filter,

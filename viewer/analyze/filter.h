@@ -51,12 +51,14 @@ struct Filter {
   Pattern process;   // pid, or found in the program's file name or in program_name()
   Pattern module;    // of the code that was executing
   Pattern function;  // anywhere in the stack, inlined calls included
+  Pattern object;    // of waits: object_numbers(), or found in object_words(); CPU time is of none
   Nanos from;        // since the start of the run; `from` belongs to it, `to` does not
   Nanos to{UINT64_MAX};
 
   bool timed() const { return from.count != 0 || to.count != UINT64_MAX; }
   bool given() const {
-    return thread.given() || process.given() || module.given() || function.given() || timed();
+    return thread.given() || process.given() || module.given() || function.given() || object.given() ||
+           timed();
   }
   /// What passes both; of functions each anywhere in the stack.
   Filter and_also(const Filter& other) const;
@@ -94,11 +96,15 @@ class PassingRows {
   }
   bool path(PathId path) const;
   bool operator()(ThreadId by, PathId at) const { return thread(by) && path(at); }
+  /// A row of Waits::waits, by what it waited for, too.
+  bool wait(uint32_t row) const;
+  /// What a thread waited that is in none of these rows.
+  bool other_waits(ThreadId by) const { return !object_given_ && (*this)(by, PathId{0}); }
 
  private:
   const load::Profile& profile_;
-  const bool given_, module_given_, threadless_;
-  const std::vector<bool> threads_, sites_, paths_;
+  const bool given_, module_given_, object_given_, threadless_;
+  const std::vector<bool> threads_, sites_, paths_, waits_;
 };
 
 /// Whether a thread passes Filter::thread and Filter::process.

@@ -23,7 +23,7 @@ struct Waited {
 void add_other_waits(const PassingRows& passes, const std::vector<uint64_t>& unseen,
                      std::vector<Waited>& rows) {
   for (uint32_t i = 0; i < unseen.size(); ++i)
-    if (unseen[i]) rows.push_back({passes({i}, {0}), {i}, {0}, {0, unseen[i], 0, {}}});
+    if (unseen[i]) rows.push_back({passes.other_waits({i}), {i}, {0}, {0, unseen[i], 0, {}}});
 }
 
 PathSet paths_of(const load::Profile& profile, const std::vector<Waited>& rows) {
@@ -64,7 +64,7 @@ Selection select_waits(const load::Profile& profile, const symbol::SymbolTable& 
   std::vector<Waited> rows;
   for (const CountedWait& each : counted) {
     const load::Wait& wait = profile.waits.waits[each.row];
-    rows.push_back({passes(wait.thread, wait.path), wait.thread, wait.path, each});
+    rows.push_back({passes.wait(each.row), wait.thread, wait.path, each});
   }
   add_other_waits(passes, unseen_waits(profile, range, counted), rows);
   return add_up(profile, rows, concurrency.known() ? kWaitMetricCount : kMetricCount);

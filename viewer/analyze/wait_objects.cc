@@ -8,7 +8,9 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 
+#include "viewer/analyze/object_numbers.h"
 #include "viewer/analyze/releasers.h"
 
 namespace varve::analyze {
@@ -19,15 +21,17 @@ using load::Wait;
 
 class Builder {
  public:
-  explicit Builder(const load::Profile& profile) : profile_(profile), releasers_(profile) {}
+  explicit Builder(const load::Profile& profile)
+      : profile_(profile), releasers_(profile), number_of_(object_numbers(profile)) {}
 
   void add(uint32_t index, const CountedWait& counted) {
     const Wait& wait = profile_.waits.waits[counted.row];
-    const ObjectKey key = key_of(profile_, wait);
-    const auto [at, fresh] = numbers_.try_emplace(key, objects_.size());
+    const uint32_t number = number_of_[counted.row];
+    const auto [at, fresh] = places_.try_emplace(number, objects_.size());
     if (fresh) {
       objects_.emplace_back();
-      objects_.back().key = key;
+      objects_.back().key = key_of(profile_, wait);
+      objects_.back().number = number;
     }
     if (fresh) first_ns_.push_back(UINT64_MAX);
     add_to(at->second, counted, wait);
@@ -83,7 +87,8 @@ class Builder {
 
   const load::Profile& profile_;
   const Releasers releasers_;
-  std::map<ObjectKey, size_t> numbers_;
+  const std::vector<uint32_t> number_of_;        // by row of the waits
+  std::unordered_map<uint32_t, size_t> places_;  // in `objects_`, by number
   std::vector<WaitObject> objects_;
   std::vector<uint64_t> first_ns_;  // by object: when it was first waited for with a stack
   std::map<std::tuple<size_t, ThreadId, PathId>, std::set<uint64_t>> times_;  // of a holder's releases
@@ -103,10 +108,8 @@ std::vector<CountedWait> waits_that_pass(const load::Profile& profile, const sym
                                          const Filter& filter, const std::vector<CountedWait>& counted) {
   const PassingRows passing(profile, symbols, filter);
   std::vector<CountedWait> pass;
-  for (const CountedWait& each : counted) {
-    const Wait& wait = profile.waits.waits[each.row];
-    if (passing(wait.thread, wait.path)) pass.push_back(each);
-  }
+  for (const CountedWait& each : counted)
+    if (passing.wait(each.row)) pass.push_back(each);
   return pass;
 }
 

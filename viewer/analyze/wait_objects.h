@@ -22,6 +22,7 @@ struct Holder {
 
 struct WaitObject : WaitSum {
   ObjectKey key;
+  uint32_t number = 0;            // of object_numbers()
   PathId first{0};                // of the first wait with a stack; path 0: none has one
   std::vector<Holder> holders;    // by the time they caused, the largest first
   std::vector<uint32_t> counted;  // rows of the counted waits
@@ -30,7 +31,7 @@ struct WaitObject : WaitSum {
 /// By poorly used time, then by all, the largest first. `counted` are waits that pass a filter.
 std::vector<WaitObject> wait_objects(const load::Profile& profile, const std::vector<CountedWait>& counted);
 
-/// Those of the counted waits whose thread, process, module and function pass.
+/// Those of the counted waits whose thread, process, module, function and object pass.
 std::vector<CountedWait> waits_that_pass(const load::Profile& profile, const symbol::SymbolTable& symbols,
                                          const Filter& filter, const std::vector<CountedWait>& counted);
 

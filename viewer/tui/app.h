@@ -68,6 +68,7 @@ class App {
   Outcome handle_mouse(const Input& input);
   void narrow(const std::vector<std::string>& words, const std::string& crumb = "");
   void only(Action action);
+  void only_object(const Subject& subject);
   void undo();
   void clear();
   void keep(const std::string& text, const analyze::Pattern& pattern);

@@ -49,6 +49,13 @@ void App::only(Action action) {
   }
 }
 
+/// One step, so that undo takes back both; none where the filter is there already.
+void App::only_object(const Subject& subject) {
+  const std::string crumb = "object " + subject.object_words;
+  if (workspace_.crumbs().find(crumb) == std::string::npos)
+    narrow({"--metric", "wait", "--object", subject.object}, crumb);
+}
+
 void App::keep(const std::string& text, const analyze::Pattern& pattern) {
   if (screen().keep(pattern))
     kept_[open_] = text;
@@ -99,9 +106,15 @@ void App::invert() {
     message_ = "Only trees can be inverted.";
 }
 
-/// What a row is about, in more detail: its callers, or the functions of its thread or module.
+/// What a row is about, in more detail: who waits for its object, its callers, or the functions of its thread
+/// or module.
 void App::open_row() {
   const Subject subject = screen().subject();
+  if (!subject.object.empty()) {
+    only_object(subject);
+    go_named("bottom-up");
+    return;
+  }
   const bool more = !subject.function.empty() || !subject.thread.empty() || !subject.module.empty();
   // The other screens have waits only if asked for.
   if (more && subject.waits && workspace_.request().metric != analyze::kWait) narrow({"--metric", "wait"});

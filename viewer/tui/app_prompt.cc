@@ -111,11 +111,10 @@ std::vector<std::string> App::names_after(const std::string& word) const {
     const char* column;
     bool expression;  // it takes a regular expression, not a name
   };
-  static constexpr Named kNamed[] = {{"callers", "hotspots", "function", false},
-                                     {"annotate", "hotspots", "function", false},
-                                     {"function", "hotspots", "function", true},
-                                     {"module", "modules", "module", true},
-                                     {"thread", "threads", "name", true}};
+  static constexpr Named kNamed[] = {
+      {"callers", "hotspots", "function", false}, {"annotate", "hotspots", "function", false},
+      {"function", "hotspots", "function", true}, {"module", "modules", "module", true},
+      {"object", "waits", "object", true},        {"thread", "threads", "name", true}};
   const std::string bare = word.substr(std::min(word.find_first_not_of('-'), word.size()));
   const auto named = std::ranges::find(kNamed, bare, &Named::word);
   if (named == std::end(kNamed)) return {};

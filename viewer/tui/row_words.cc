@@ -107,6 +107,8 @@ Subject subject_of(const view::Table& table, uint32_t row) {
   subject.place = cell_of(table, row, "place");
   // Of rows of several kinds a column says which they are.
   const auto has = [&](std::string_view id) { return find_cell(table, row, id) != nullptr; };
+  subject.object = cell_of(table, row, "object_id");
+  subject.object_words = cell_of(table, row, has("object") ? "object" : "what");
   subject.waits = has("part") ? cell_of(table, row, "part") == "waiting" : has("wait_count");
   return subject;
 }

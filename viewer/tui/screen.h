@@ -23,6 +23,8 @@ class Workspace;
 struct Subject {
   std::string function = {}, module = {};  // full name; module's name
   std::string thread = {};                 // tid
+  std::string object = {};                 // its object_id, as --object takes it
+  std::string object_words = {};           // the same for people
   std::string range = {};                  // of time, as --time takes it
   std::string range_words = {};            // the same for people
   std::string place = {};  // of a function whose name is another one's, too; see function_place.h

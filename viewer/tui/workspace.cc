@@ -55,12 +55,12 @@ tl::expected<void, std::string> Workspace::narrow(const std::vector<std::string>
   if (auto read = reader_(words, step.request); !read) return read;
   if (auto found = analyze::resolve_marks(profile(), step.request.marks, step.request.filter); !found)
     return found;
-  if (std::string trouble = view::metric_trouble(profile(), step.request.metric); !trouble.empty())
-    return tl::unexpected(std::move(trouble));
   const bool filters = step.request.filter.given() || step.request.limit != last.limit ||
                        step.request.min_share != last.min_share;
   if (!filters) step.kind = StepKind::kSetting;
   step.request.filter = before.and_also(step.request.filter);
+  if (std::string trouble = view::metric_trouble(profile(), step.request); !trouble.empty())
+    return tl::unexpected(std::move(trouble));
   if (!step.request.marks.given()) step.request.marks = marks;
   if (step.request.filter.from >= step.request.filter.to)
     return tl::unexpected<std::string>("No moment is in this range and in the one before.");

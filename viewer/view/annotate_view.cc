@@ -315,8 +315,8 @@ void code_notes(const Annotation& annotation, const Request& request, std::vecto
 
 }  // namespace
 
-const Kind kAnnotation = {"annotate", "one function by source line and by instruction", false, false,
-                          make_annotation};
+const Kind kAnnotation = {"annotate", "one function by source line and by instruction", false,
+                          OfWaits::kNothing, make_annotation};
 
 Made make_annotation(const Source& source, const Request& request, const analyze::Selection& selection) {
   const auto functions =

@@ -72,7 +72,7 @@ void add_notes(View& view, const Source& source, const Request& request, const a
         "time, and by no more than Total if it did not wait either.");
   const analyze::Filter& filter = request.filter;
   if (filter.thread.given() || filter.process.given() || filter.module.given() || filter.function.given() ||
-      request.metric != analyze::kCpu)
+      filter.object.given() || request.metric != analyze::kCpu)
     view.notes.push_back(
         "The critical path is that of the whole run: of the filters only --time changes what is shown.");
 }

@@ -8,10 +8,10 @@
 
 #include "viewer/analyze/attribute.h"
 #include "viewer/analyze/band_moments.h"
+#include "viewer/analyze/object_names.h"
 #include "viewer/view/band_words.h"
 #include "viewer/view/concurrency_words.h"
 #include "viewer/view/make.h"
-#include "viewer/view/object_words.h"
 #include "viewer/view/path_words.h"
 #include "viewer/view/rows.h"
 #include "viewer/view/summary_words.h"
@@ -75,6 +75,7 @@ class IdleTable {
                       {"caused_ns", "", Unit::kTime},
                       {"function", "", Unit::kText}};
     Places::add_column(table_);
+    table_.columns.push_back({"object_id", "", Unit::kNumber});
   }
 
   /// What ran, by function. Samples tell how much of the running time was in which, and the observer how long
@@ -149,7 +150,7 @@ class IdleTable {
 
   void put(Row row, const Part& part, uint64_t ns, Cell count, Cell threads, const Ended& ended,
            std::string_view at, std::string_view short_at, std::string_view what, std::string_view short_what,
-           Cell function, Cell place) {
+           Cell function, Cell place, Cell object = {}) {
     const double of_all = share(ns, moments_.thread_ns());
     table_.begin(row);
     table_.put({ns,
@@ -173,7 +174,8 @@ class IdleTable {
                 ended.at,
                 ended.caused_ns,
                 function,
-                place});
+                place,
+                object});
   }
 
   void add_sum(RowKind kind, const Part& part, uint64_t ns, std::string_view label) {
@@ -193,17 +195,19 @@ class IdleTable {
     const analyze::Holder& top = object.holders.front();
     const std::string_view thread = view_.own(names_.of(top.thread));
     return {view_.own(fmt::format("{} ({:.0f}%)", thread, 100 * share(top.caused_ns, object.wait_ns))),
-            thread, view_.own(caller_words(source_, caller_of(source_, top.path))),
+            thread, view_.own(analyze::caller_words(source_, analyze::caller_of(source_, top.path))),
             uint64_t(uint32_t(source_.profile.threads[top.thread.index()].tid)), top.caused_ns};
   }
 
   void add_object(const WaitObject& object) {
-    const Caller caller = caller_of(source_, object.first);
-    const std::string_view what = view_.own(object_words(source_, object.key));
+    const analyze::Caller caller = analyze::caller_of(source_, object.first);
+    const std::string_view what = view_.own(analyze::object_words(source_, object.key));
     const FunctionCells cells = function_cells(source_, caller.function);
     put({}, kWaited, object.wait_ns, object.count, uint64_t(object.threads), ended(object),
-        view_.own(caller_words(source_, caller)), view_.own(short_caller_words(source_, caller)), what, what,
-        caller.function.valid() ? cells.name : Cell(std::string_view()), places_.of(caller.function, view_));
+        view_.own(analyze::caller_words(source_, caller)),
+        view_.own(analyze::short_caller_words(source_, caller)), what, what,
+        caller.function.valid() ? cells.name : Cell(std::string_view()), places_.of(caller.function, view_),
+        uint64_t(object.number));
   }
 
   View& view_;

@@ -26,7 +26,10 @@ const MetricKind& metric_kind(analyze::Metric metric) {
   return *std::ranges::find(metric_kinds(), metric, &MetricKind::metric);
 }
 
-std::string metric_trouble(const load::Profile& profile, analyze::Metric metric) {
+std::string metric_trouble(const load::Profile& profile, const Request& request) {
+  const analyze::Metric metric = request.metric;
+  if (metric != analyze::kWait && request.filter.object.given())
+    return "CPU time is for no object: --object goes with --metric wait.";
   if (metric == analyze::kCpu || profile.run_states.known()) return "";
   if (metric == analyze::kWait)
     return profile.waits.waits.empty() ? "No metric wait: neither waits nor run states were recorded." : "";

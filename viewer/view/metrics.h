@@ -21,7 +21,7 @@ struct MetricKind {
 std::span<const MetricKind> metric_kinds();
 const MetricKind& metric_kind(analyze::Metric metric);
 
-/// A sentence on why this profile cannot have the metric; empty if it can.
-std::string metric_trouble(const load::Profile& profile, analyze::Metric metric);
+/// A sentence on why this profile cannot have the metric, or not of what passes the filter; empty if it can.
+std::string metric_trouble(const load::Profile& profile, const Request& request);
 
 }  // namespace varve::view

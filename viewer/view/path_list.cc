@@ -9,8 +9,8 @@
 #include <map>
 #include <numeric>
 
+#include "viewer/analyze/object_names.h"
 #include "viewer/analyze/site_keys.h"
-#include "viewer/view/object_words.h"
 #include "viewer/view/rows.h"
 
 namespace varve::view {
@@ -45,7 +45,7 @@ class SegmentWords {
     if (none || !segment.thread.valid()) return "";
     const analyze::ObjectKey object = analyze::object_of(profile_, segment);
     const auto [known, fresh] = objects_.try_emplace(object);
-    if (fresh) known->second = view_.own(object_words(shown_.source, object));
+    if (fresh) known->second = view_.own(analyze::object_words(shown_.source, object));
     return known->second;
   }
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "viewer/view/object_words.h"
+#include "viewer/analyze/object_names.h"
 #include "viewer/view/path_tables.h"
 #include "viewer/view/rows.h"
 
@@ -85,7 +85,7 @@ void add_object_tables(View& view, const ShownPath& shown) {
   }
   const ThreadNames names(profile);
   const auto object = [&](const PathDelay& delay) {
-    return view.own(object_words(shown.source, delay.object));
+    return view.own(analyze::object_words(shown.source, delay.object));
   };
   const auto pid = [&](const PathDelay& delay) {
     return uint64_t(uint32_t(profile.processes[delay.object.process.index()].pid));

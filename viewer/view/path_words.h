@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The words of the critical path: its classes, and the threads that are on it. Objects: object_words.h.
-// Context: viewer.
+// The words of the critical path: its classes, and the threads that are on it. Objects:
+// analyze/object_names.h. Context: viewer.
 #pragma once
 
 #include <array>

@@ -31,28 +31,30 @@ constexpr By kTimelineBy[] = {By::kObject};
 std::span<const Kind> kinds() {
   static constexpr Kind kTable[] = {
       {"summary", "the run in numbers, its hottest functions, and whether the data can be trusted", false,
-       false, make_summary},
-      {"hotspots", "functions by the CPU time spent in themselves", false, true, make_hotspots},
-      {"top-down", "the call tree, from the start of each thread downwards", true, true, make_top_down},
-      {"bottom-up", "functions by self time, and below each who called it", true, true, make_bottom_up},
-      {"callers", "one function, who calls it and whom it calls", false, true, make_callers},
-      {"threads", "CPU time by thread", false, true, make_threads},
-      {"processes", "CPU time by process", false, true, make_processes},
-      {"modules", "CPU time by program file and library", false, true, make_modules},
-      {"lines", "CPU time by source line", false, true, make_lines},
-      {"concurrency", "how long how many threads ran together, and the bands of that", false, false,
-       make_concurrency},
-      {"tlp", "thread level parallelism of the run and of each process", false, false, make_tlp},
-      {"waits", "locks and waits: what threads waited for, how long, and who had it", false, false,
+       OfWaits::kNothing, make_summary},
+      {"hotspots", "functions by the CPU time spent in themselves", false, OfWaits::kByMetric, make_hotspots},
+      {"top-down", "the call tree, from the start of each thread downwards", true, OfWaits::kByMetric,
+       make_top_down},
+      {"bottom-up", "functions by self time, and below each who called it", true, OfWaits::kByMetric,
+       make_bottom_up},
+      {"callers", "one function, who calls it and whom it calls", false, OfWaits::kByMetric, make_callers},
+      {"threads", "CPU time by thread", false, OfWaits::kByMetric, make_threads},
+      {"processes", "CPU time by process", false, OfWaits::kByMetric, make_processes},
+      {"modules", "CPU time by program file and library", false, OfWaits::kByMetric, make_modules},
+      {"lines", "CPU time by source line", false, OfWaits::kByMetric, make_lines},
+      {"concurrency", "how long how many threads ran together, and the bands of that", false,
+       OfWaits::kNothing, make_concurrency},
+      {"tlp", "thread level parallelism of the run and of each process", false, OfWaits::kNothing, make_tlp},
+      {"waits", "locks and waits: what threads waited for, how long, and who had it", false, OfWaits::kAlways,
        make_waits, true, kWaitsBy},
       {"idle", "why processors idled: what ran meanwhile, for what the others waited, and who ended that",
-       false, false, make_idle, true},
-      {"timeline", "what each thread did over time: ran, was ready, or waited and for what", false, false,
-       make_timeline, false, kTimelineBy},
+       false, OfWaits::kAlways, make_idle, true},
+      {"timeline", "what each thread did over time: ran, was ready, or waited and for what", false,
+       OfWaits::kNothing, make_timeline, false, kTimelineBy},
       {"critical-path", "the longest flow of execution over all threads: what the run took so long for",
-       false, false, make_critical_path, false, kPathBy},
-      {"quality", "whole and broken stacks, missing names, losses, and what to do about them", false, false,
-       make_quality},
+       false, OfWaits::kNothing, make_critical_path, false, kPathBy},
+      {"quality", "whole and broken stacks, missing names, losses, and what to do about them", false,
+       OfWaits::kNothing, make_quality},
   };
   return kTable;
 }
@@ -74,18 +76,31 @@ Prepared prepare(const Source& source, const Request& request) {
   return prepared;
 }
 
+namespace {
+
+/// Of a view that cannot have waits in place of CPU time.
+Made make_of_cpu(const Kind& kind, const Source& source, const Request& request) {
+  Request of_cpu = request;
+  of_cpu.metric = analyze::kCpu;
+  if (kind.waits == OfWaits::kNothing) of_cpu.filter.object = {};
+  Made made = make(kind, source, of_cpu);
+  if (made && request.filter.object.given() && kind.waits == OfWaits::kNothing)
+    made->notes.push_back("Only waits are for objects: --object changes nothing here.");
+  return made;
+}
+
+}  // namespace
+
 Made make(const Kind& kind, const Source& source, const Request& request) {
   return make(kind, source, request, prepare(source, request));
 }
 
 Made make(const Kind& kind, const Source& source, const Request& request, const Prepared& prepared) {
-  if (std::string trouble = metric_trouble(source.profile, request.metric); !trouble.empty())
+  if (std::string trouble = metric_trouble(source.profile, request);
+      !trouble.empty() && kind.waits != OfWaits::kAlways)
     return tl::unexpected(std::move(trouble));
-  if (request.metric == analyze::kWait && !kind.waits) {
-    Request of_cpu = request;
-    of_cpu.metric = analyze::kCpu;
-    return make(kind, source, of_cpu);
-  }
+  if (request.metric == analyze::kWait && kind.waits != OfWaits::kByMetric)
+    return make_of_cpu(kind, source, request);
   const Source observed{source.profile, source.symbols, &prepared.concurrency,
                         request.metric == analyze::kWait};
   const analyze::Selection& selection = prepared.selection;

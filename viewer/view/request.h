@@ -12,6 +12,7 @@
 #include "viewer/analyze/concurrency.h"
 #include "viewer/analyze/filter.h"
 #include "viewer/analyze/mark_range.h"
+#include "viewer/analyze/object_names.h"
 #include "viewer/symbol/code_collect.h"
 #include "viewer/symbol/disassemble.h"
 #include "viewer/symbol/resolve_options.h"
@@ -75,15 +76,20 @@ struct Source {
   const symbol::SymbolTable& symbols;
   const analyze::Concurrency* concurrency = nullptr;  // there once make() calls the maker of a view
   bool of_waits = false;                              // likewise: times are waits, not CPU time
+
+  operator analyze::Named() const { return {profile, symbols}; }  // NOLINT: a Source is one, and more
 };
 
 using Made = tl::expected<View, std::string>;
+
+/// What a view has of waits: nothing, their time in place of CPU time where the metric is that, or only them.
+enum class OfWaits : uint8_t { kNothing, kByMetric, kAlways };
 
 struct Kind {
   const char* name;
   const char* sentence;  // for help
   bool tree;             // cut by share by default, where a list is cut by number
-  bool waits;            // can show waits in place of CPU time
+  OfWaits waits;
   Made (*make)(const Source&, const Request&, const analyze::Selection&);
   bool cut_small = false;       // in text cut by share, too
   std::span<const By> by = {};  // what its rows can be of, besides the usual

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "viewer/analyze/object_names.h"
 #include "viewer/analyze/thread_states.h"
 #include "viewer/analyze/timeline.h"
 #include "viewer/analyze/timeline_objects.h"
@@ -16,7 +17,6 @@
 #include "viewer/view/band_words.h"
 #include "viewer/view/make.h"
 #include "viewer/view/mark_words.h"
-#include "viewer/view/object_words.h"
 #include "viewer/view/rows.h"
 #include "viewer/view/shown_part.h"
 
@@ -86,7 +86,7 @@ class ObjectLetters {
     if (letter == kOther) return "another object";
     if (letter == kUnseen) return "waits for what nobody saw";
     const size_t object = kLetters.find(letter);
-    return object < found_.objects.size() ? object_words(source, found_.objects[object])
+    return object < found_.objects.size() ? analyze::object_words(source, found_.objects[object])
                                           : std::string(letter_meaning(letter));
   }
 

@@ -9,8 +9,8 @@
 #include <map>
 #include <unordered_map>
 
+#include "viewer/analyze/object_names.h"
 #include "viewer/analyze/site_keys.h"
-#include "viewer/view/object_words.h"
 
 namespace varve::view {
 namespace {
@@ -76,7 +76,8 @@ std::string_view name_of(const FunctionCells& cells, bool in_short) {
 /// How many of the innermost functions are libraries' that programs wait through; none where all are.
 size_t library_functions(const Source& source, const std::vector<FunctionId>& functions) {
   const auto own = std::ranges::find_if_not(functions, [&](FunctionId function) {
-    return is_library(function_module(source, function), name_of(function_cells(source, function), false));
+    return analyze::is_library(function_module(source, function),
+                               name_of(function_cells(source, function), false));
   });
   return own == functions.end() ? 0 : size_t(own - functions.begin());
 }
@@ -121,7 +122,7 @@ Table wait_function_table(View& view, const ShownWaits& shown) {
   Groups<FunctionId> groups =
       analyze::wait_groups(source.profile, shown.passing, [&](const Wait& wait) -> FunctionId {
         const auto [at, fresh] = known.try_emplace(wait.path);
-        if (fresh) at->second = caller_of(source, wait.path, shown.request.inlines).function;
+        if (fresh) at->second = analyze::caller_of(source, wait.path, shown.request.inlines).function;
         return at->second;
       });
   WaitTable table(view, shown,

@@ -9,9 +9,9 @@
 #include <numeric>
 
 #include "common/session_keys.h"
+#include "viewer/analyze/object_names.h"
 #include "viewer/analyze/wait_objects.h"
 #include "viewer/view/make.h"
-#include "viewer/view/object_words.h"
 #include "viewer/view/path_words.h"
 #include "viewer/view/rows.h"
 #include "viewer/view/wait_lists.h"
@@ -24,14 +24,14 @@ using analyze::WaitObject;
 std::string top_holder(const Source& source, const ThreadNames& names, const WaitObject& object) {
   if (object.holders.empty()) return "";
   const analyze::Holder& top = object.holders.front();
-  const std::string place = caller_words(source, caller_of(source, top.path));
+  const std::string place = analyze::caller_words(source, analyze::caller_of(source, top.path));
   return names.of(top.thread) + (place.empty() ? "" : ": ") + place;
 }
 
 /// Where the object was made; where no call was seen that did, where a thread first waited for it.
-Caller made_at(const Source& source, const WaitObject& object) {
-  if (object.key.creation == 0) return caller_of(source, object.first);
-  return caller_of(source, source.profile.waits.creations[object.key.creation - 1].path);
+analyze::Caller made_at(const Source& source, const WaitObject& object) {
+  if (object.key.creation == 0) return analyze::caller_of(source, object.first);
+  return analyze::caller_of(source, source.profile.waits.creations[object.key.creation - 1].path);
 }
 
 /// Sorts the objects; returns how many of them have a row.
@@ -53,23 +53,25 @@ size_t add_object_table(View& view, const ShownWaits& shown, std::vector<WaitObj
                     {"threads", "", Unit::kCount},
                     {"pid", "", Unit::kNumber},
                     {"function", "", Unit::kText},
-                    {"place", "", Unit::kText}},
+                    {"place", "", Unit::kText},
+                    {"object_id", "", Unit::kNumber}},
                    2,
                    1});
   const ThreadNames names(profile);
   Places places(source);
   const size_t kept = table.fill(objects, [&](const WaitObject& object) {
-    const Caller caller = caller_of(source, object.first);
-    const Caller maker = made_at(source, object);
-    const std::string_view where = view.own(caller_words(source, maker));
+    const analyze::Caller caller = analyze::caller_of(source, object.first);
+    const analyze::Caller maker = made_at(source, object);
+    const std::string_view where = view.own(analyze::caller_words(source, maker));
     const FunctionCells function = function_cells(source, caller.function);
-    table.add({}, object,
-              {where, view.own(short_caller_words(source, maker)), view.own(object_words(source, object.key)),
-               kind_name(object.key.kind), where},
-              {view.own(top_holder(source, names, object)), object.longest_ns, uint64_t(object.threads),
-               uint64_t(uint32_t(profile.processes[object.key.process.index()].pid)),
-               caller.function.valid() ? function.name : Cell(std::string_view()),
-               places.of(caller.function, view)});
+    table.add(
+        {}, object,
+        {where, view.own(analyze::short_caller_words(source, maker)),
+         view.own(analyze::object_words(source, object.key)), analyze::kind_name(object.key.kind), where},
+        {view.own(top_holder(source, names, object)), object.longest_ns, uint64_t(object.threads),
+         uint64_t(uint32_t(profile.processes[object.key.process.index()].pid)),
+         caller.function.valid() ? function.name : Cell(std::string_view()), places.of(caller.function, view),
+         uint64_t(object.number)});
   });
   view.tables.push_back(std::move(table).table());
   return kept;
@@ -87,11 +89,11 @@ std::vector<HolderRow> holder_rows(const Source& source, std::span<const WaitObj
   for (const WaitObject& object : objects) {
     std::map<std::pair<ThreadId, std::string>, size_t> known;
     for (const analyze::Holder& holder : object.holders) {
-      const Caller caller = caller_of(source, holder.path);
-      std::string place = caller_words(source, caller);
+      const analyze::Caller caller = analyze::caller_of(source, holder.path);
+      std::string place = analyze::caller_words(source, caller);
       const auto [at, fresh] = known.try_emplace({holder.thread, place}, rows.size());
       if (fresh) {
-        rows.push_back({&object, holder, std::move(place), short_caller_words(source, caller)});
+        rows.push_back({&object, holder, std::move(place), analyze::short_caller_words(source, caller)});
         continue;
       }
       analyze::Holder& sum = rows[at->second].holder;
@@ -128,7 +130,7 @@ Table holder_table(const ShownWaits& shown, std::span<const WaitObject> objects,
     table.add({}, {holder.caused_ns, share(holder.caused_ns, shown.whole_ns), holder.releases,
                    uint64_t(holder.most_waiters), view.own(names.of(holder.thread)),
                    uint64_t(uint32_t(source.profile.threads[holder.thread.index()].tid)), view.own(place),
-                   view.own(short_place), view.own(object_words(source, object->key))});
+                   view.own(short_place), view.own(analyze::object_words(source, object->key))});
   }
   const auto add_sum = [&](RowKind kind, uint64_t ns, Cell releases, std::string label) {
     table.add({0, kind, false}, {ns,
@@ -179,7 +181,7 @@ Made make_waits(const Source& source, const Request& request, const analyze::Sel
   ShownWaits shown{source, request, passing};
   shown.whole_ns = std::accumulate(unseen.begin(), unseen.end(), sum_of(all));
   for (uint32_t i = 0; i < unseen.size(); ++i)
-    if (passes({i}, {0})) shown.other_ns += unseen[i];
+    if (passes.other_waits({i})) shown.other_ns += unseen[i];
   shown.filtered_ns = shown.whole_ns - shown.other_ns - sum_of(passing);
 
   View view;

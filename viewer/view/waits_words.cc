@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <map>
 
-#include "viewer/view/object_words.h"
+#include "viewer/analyze/object_names.h"
 #include "viewer/view/path_words.h"
 #include "viewer/view/rows.h"
 #include "viewer/view/summary_words.h"
@@ -25,9 +25,9 @@ bool is_shared(const analyze::WaitObject& object) {
 }  // namespace
 
 std::string waited_words(const Source& source, const analyze::WaitObject& object) {
-  const std::string place = caller_words(source, caller_of(source, object.first));
+  const std::string place = analyze::caller_words(source, analyze::caller_of(source, object.first));
   return fmt::format("{} of {} for {}{}{}", seconds_words({object.wait_ns}),
-                     plural(object.threads, "thread", "threads"), object_words(source, object.key),
+                     plural(object.threads, "thread", "threads"), analyze::object_words(source, object.key),
                      place.empty() ? "" : " at ", place);
 }
 
@@ -36,7 +36,7 @@ std::string ended_words(const Source& source, const analyze::WaitObject& object)
   std::map<std::string, uint64_t> by_place;
   for (const analyze::Holder& holder : object.holders) {
     by_thread[holder.thread] += holder.caused_ns;
-    const std::string place = caller_words(source, caller_of(source, holder.path));
+    const std::string place = analyze::caller_words(source, analyze::caller_of(source, holder.path));
     if (!place.empty()) by_place[place] += holder.caused_ns;
   }
   if (by_thread.empty()) return "";
@@ -48,7 +48,8 @@ std::string ended_words(const Source& source, const analyze::WaitObject& object)
   if (std::max(top_ns, place_ns) * kWorthNaming < object.wait_ns) return "";
   const std::string thread = ThreadNames(source.profile).of(top);
   const bool elsewhere =
-      place_ns != 0 && place->first != caller_words(source, caller_of(source, object.first));
+      place_ns != 0 &&
+      place->first != analyze::caller_words(source, analyze::caller_of(source, object.first));
   const std::string at = elsewhere && place_ns * 2 >= object.wait_ns ? " at " + place->first : "";
   if (top_ns * 2 >= object.wait_ns) return fmt::format(", mostly ended by {}{}", thread, at);
   // Where several threads do the same, what they do says more than which of them did most of it.

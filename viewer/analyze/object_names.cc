@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
-// See object_words.h.
+// See object_names.h.
 // Context: viewer.
-#include "viewer/view/object_words.h"
+#include "viewer/analyze/object_names.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
+#include "viewer/analyze/filter.h"
 #include "viewer/analyze/site_keys.h"
 
-namespace varve::view {
+namespace varve::analyze {
 namespace {
 
 using format::ObjectKind;
@@ -43,7 +44,7 @@ constexpr std::array<KindWords, size_t(ObjectKind::kCount)> kKinds{{
 }};
 static_assert(!kKinds.back().name.empty());
 
-std::string joined_thread(const load::Profile& profile, const analyze::ObjectKey& object) {
+std::string joined_thread(const load::Profile& profile, const ObjectKey& object) {
   for (const load::Thread& thread : profile.threads)
     if (thread.process == object.process && uint64_t(uint32_t(thread.tid)) == object.address &&
         !thread.name.empty())
@@ -52,8 +53,7 @@ std::string joined_thread(const load::Profile& profile, const analyze::ObjectKey
 }
 
 /// What the kernel calls it, with a word before what is no path.
-std::string descriptor_words(const load::Profile& profile, const analyze::ObjectKey& object,
-                             std::string_view kind) {
+std::string descriptor_words(const load::Profile& profile, const ObjectKey& object, std::string_view kind) {
   if (object.name == 0 && object.address == format::kNoDescriptor) return std::string(kind);
   const std::string& name = profile.waits.names[object.name];
   if (name.empty()) return fmt::format("{} fd {}", kind, object.address);
@@ -65,7 +65,7 @@ std::string descriptor_words(const load::Profile& profile, const analyze::Object
 }
 
 /// "0x5581d0 (tiles.cc:41)": where it was made, if a call was seen that did.
-std::string place_of_making(const Source& source, const analyze::ObjectKey& object) {
+std::string place_of_making(const Named& source, const ObjectKey& object) {
   const std::vector<load::Creation>& creations = source.profile.waits.creations;
   if (object.creation == 0) return fmt::format("{:#x}", object.address);
   const std::string maker =
@@ -74,7 +74,7 @@ std::string place_of_making(const Source& source, const analyze::ObjectKey& obje
 }
 
 /// By the variable that it is, or that it is a part of; else the number and where it was made.
-std::string address_words(const Source& source, const analyze::ObjectKey& object) {
+std::string address_words(const Named& source, const ObjectKey& object) {
   const SiteId site = source.profile.waits.place_of(object.process, object.address);
   if (!site.valid()) return place_of_making(source, object);
   const symbol::Function& variable =
@@ -97,7 +97,7 @@ std::string_view kind_name(ObjectKind kind) {
   return kKinds[kind < ObjectKind::kCount ? size_t(kind) : 0].name;
 }
 
-std::string object_words(const Source& source, const analyze::ObjectKey& object) {
+std::string object_words(const Named& source, const ObjectKey& object) {
   const load::Profile& profile = source.profile;
   const KindWords& words = kKinds[object.kind < ObjectKind::kCount ? size_t(object.kind) : 0];
   switch (words.identity) {
@@ -119,25 +119,24 @@ std::string object_words(const Source& source, const analyze::ObjectKey& object)
   return std::string(words.name);
 }
 
-Caller caller_of(const Source& source, PathId path, bool inlines) {
+Caller caller_of(const Named& source, PathId path, bool inlines) {
   Caller nearest;
   for (PathId at = path; at.valid() && at.index() != 0; at = source.profile.paths[at.index()].parent) {
     const SiteId site = source.profile.paths[at.index()].site;
     if (source.profile.sites[site.index()].special()) continue;
-    for (const symbol::Frame& frame : analyze::counted_frames(source.symbols, site, inlines)) {
+    for (const symbol::Frame& frame : counted_frames(source.symbols, site, inlines)) {
       const Caller caller{frame.function, source.symbols.strings.text(frame.file), frame.line};
       if (!nearest.function.valid()) nearest = caller;
       const std::string_view name =
           source.symbols.strings.text(source.symbols.functions[frame.function.index()].name);
-      const std::string_view module =
-          analyze::module_name(source.profile, source.profile.sites[site.index()].module);
+      const std::string_view module = module_name(source.profile, source.profile.sites[site.index()].module);
       if (!is_library(module, name)) return caller;
     }
   }
   return nearest;
 }
 
-std::string short_caller_words(const Source& source, const Caller& caller) {
+std::string short_caller_words(const Named& source, const Caller& caller) {
   if (!caller.function.valid()) return "";
   const std::string_view name =
       source.symbols.strings.text(source.symbols.functions[caller.function.index()].short_name);
@@ -145,11 +144,11 @@ std::string short_caller_words(const Source& source, const Caller& caller) {
   return fmt::format("{}:{}", caller.file.substr(caller.file.rfind('/') + 1), caller.line);
 }
 
-std::string caller_words(const Source& source, const Caller& caller) {
+std::string caller_words(const Named& source, const Caller& caller) {
   const std::string words = short_caller_words(source, caller);
   if (!caller.function.valid() || caller.line == 0) return words;
   const symbol::Function& function = source.symbols.functions[caller.function.index()];
   return fmt::format("{} ({})", words, source.symbols.strings.text(function.short_name));
 }
 
-}  // namespace varve::view
+}  // namespace varve::analyze

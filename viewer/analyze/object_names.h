@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: MIT
-// Words for what threads wait for: kinds of objects, an object by its kind and address or number, and the
-// place in the program that waited first or released. Context: viewer.
+// Names of what threads wait for, by which objects are shown and filtered: kinds, an object by its variable
+// or by where it was made; and the place in the program that waited first or released. Context: viewer.
 #pragma once
 
 #include <string>
 #include <string_view>
 
-#include "viewer/analyze/wait_objects.h"
-#include "viewer/view/request.h"
+#include "viewer/analyze/object_key.h"
+#include "viewer/symbol/symbol_table.h"
 
-namespace varve::view {
+namespace varve::analyze {
+
+/// A profile with the names of its code and data.
+struct Named {
+  const load::Profile& profile;
+  const symbol::SymbolTable& symbols;
+};
 
 /// "Mutex", "Condition"; what a type column has.
 std::string_view kind_name(format::ObjectKind kind);
 
 /// "Mutex queue.mu_", "Mutex 0x5581d0 (tiles.cc:41)", "Thread worker (4711)", "Sleep"; "[thread start]" for
 /// what is none.
-std::string object_words(const Source& source, const analyze::ObjectKey& object);
+std::string object_words(const Named& source, const ObjectKey& object);
 
 /// Of functions that programs reach a wait through: of the C++ library and of the layers of its threads.
 bool is_library(std::string_view module, std::string_view name);
@@ -28,11 +34,11 @@ struct Caller {
   std::string_view file;  // empty: not known
   uint32_t line = 0;
 };
-Caller caller_of(const Source& source, PathId path, bool inlines = true);
+Caller caller_of(const Named& source, PathId path, bool inlines = true);
 
 /// "tiles.cc:41 (TileQueue::pop)", or the function alone; empty for none.
-std::string caller_words(const Source& source, const Caller& caller);
+std::string caller_words(const Named& source, const Caller& caller);
 /// The same in fewer letters: "tiles.cc:41", or the function.
-std::string short_caller_words(const Source& source, const Caller& caller);
+std::string short_caller_words(const Named& source, const Caller& caller);
 
-}  // namespace varve::view
+}  // namespace varve::analyze
