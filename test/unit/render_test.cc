@@ -126,6 +126,28 @@ Test(render_numbers, times_of_one_table_share_a_scale) {
   cr_expect_eq(percent(0.5178), "51.8");
 }
 
+/// Means of one column may be of microseconds and of minutes.
+Test(render_numbers, times_that_stand_alone_are_short) {
+  const std::pair<uint64_t, const char*> cases[] = {
+      {0, "0ns"},
+      {999, "999ns"},
+      {1'000, "1.00us"},
+      {25'140, "25.1us"},
+      {99'949, "99.9us"},
+      {99'951, "100us"},
+      {999'499, "999us"},
+      {999'500, "1.00ms"},
+      {9'995'000, "10.0ms"},
+      {352'000'000, "352ms"},
+      {2'290'000'000, "2.29s"},
+      {4'000'000'000'000, "4000s"},
+  };
+  for (const auto& [ns, wanted] : cases) {
+    const std::string got = short_time_text(ns);
+    cr_expect_eq(got, std::string(wanted), "%s instead of %s", got.c_str(), wanted);
+  }
+}
+
 Test(render_tree, only_branches_are_indented) {
   // a(b(c d(e)) f) g
   const std::vector<view::Row> rows = {

@@ -30,6 +30,7 @@ std::string number_text(const view::Cell& cell, view::Unit unit, const TimeScale
   const auto* number = std::get_if<uint64_t>(&cell);
   if (number == nullptr) return "";
   if (unit == view::Unit::kTime) return time_number(*number, scale);
+  if (unit == view::Unit::kMean) return short_time_text(*number);
   if (unit == view::Unit::kBytes) return bytes_text(*number);
   if (unit == view::Unit::kFlag) return *number != 0 ? "yes" : "no";
   return fmt::format("{}", *number);

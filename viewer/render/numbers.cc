@@ -34,6 +34,15 @@ std::string time_text(uint64_t ns) {
   return fmt::format("{} {}", time_number(ns, scale), ns == 0 ? "s" : scale.unit);
 }
 
+std::string short_time_text(uint64_t ns) {
+  static constexpr const char* kUnits[] = {"ns", "us", "ms", "s"};
+  double number = double(ns);
+  size_t unit = 0;
+  while (number >= 999.5 && unit + 1 < std::size(kUnits)) number /= 1000, ++unit;
+  const int decimals = unit == 0 || number >= 99.95 ? 0 : number >= 9.995 ? 1 : 2;
+  return fmt::format("{:.{}f}{}", number, decimals, kUnits[unit]);
+}
+
 std::string percent(double share) { return fmt::format("{:.1f}", share * 100); }
 
 std::string bytes_text(uint64_t bytes) {

@@ -21,6 +21,8 @@ TimeScale time_scale(uint64_t largest_ns);
 std::string time_number(uint64_t ns, const TimeScale& scale);
 /// With the unit, in a scale of its own: "12.40 s".
 std::string time_text(uint64_t ns);
+/// Three digits and the unit, in the fewest letters: "2.29s", "352us".
+std::string short_time_text(uint64_t ns);
 
 std::string percent(double share);  // "26.0"; a share too small for that is "0.0"
 std::string bytes_text(uint64_t bytes);

@@ -167,7 +167,7 @@ void App::open_digit(Key digit) {
 
 void App::next_units() {
   workspace_.units = next(workspace_.units);
-  message_ = fmt::format("CPU time in {}", units_name(workspace_.units));
+  message_ = fmt::format("{} in {}", workspace_.time_words(), units_name(workspace_.units));
 }
 
 /// A step, so undo brings the one before back.

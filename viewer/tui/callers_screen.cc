@@ -135,7 +135,7 @@ Subject CallersScreen::subject() const {
 
 Detail CallersScreen::detail() const {
   const auto row = widgets_[active_].selected();
-  return row ? detail_of(*widgets_[active_].table(), *row) : Detail{};
+  return row ? detail_of(*widgets_[active_].table(), *row, workspace_.counted_words()) : Detail{};
 }
 
 bool CallersScreen::search(const analyze::Pattern& pattern, Direction direction, bool again) {

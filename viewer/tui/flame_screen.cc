@@ -186,8 +186,9 @@ size_t FlameScreen::draw_details(Pane pane) const {
   const auto line = [&](size_t row, std::string_view label, uint64_t time, uint64_t other,
                         std::string_view of) {
     pane.put(row, 2,
-             fmt::format("{:<6}{:>10}  {:>5}% of all CPU time  {:>5}% {}", label, render::time_text(time),
-                         render::percent(part(time, whole)), render::percent(part(time, other)), of));
+             fmt::format("{:<6}{:>10}  {:>5}% of all {}  {:>5}% {}", label, render::time_text(time),
+                         render::percent(part(time, whole)), workspace_.time_words(),
+                         render::percent(part(time, other)), of));
   };
   line(2, "total", node.time, nodes_[node.parent].time, "of its parent");
   std::string largest;
@@ -289,7 +290,7 @@ Subject FlameScreen::subject() const {
 
 Detail FlameScreen::detail() const {
   const uint32_t row = nodes_.empty() ? UINT32_MAX : nodes_[selected_].row;
-  return row == UINT32_MAX ? Detail{} : detail_of(made_->tables.front(), row);
+  return row == UINT32_MAX ? Detail{} : detail_of(made_->tables.front(), row, workspace_.counted_words());
 }
 
 bool FlameScreen::search(const analyze::Pattern& pattern, Direction direction, bool again) {

@@ -117,7 +117,7 @@ std::string chosen(const Subject& subject) {
   return subject.place.empty() ? subject.function : subject.function + "@" + subject.place;
 }
 
-Detail detail_of(const view::Table& table, uint32_t row) {
+Detail detail_of(const view::Table& table, uint32_t row, std::string_view counted) {
   Detail detail;
   for (const std::string_view id : {"object", "what", "function", "command", "name", "path", "module"})
     if (detail.name.empty()) detail.name = cell_of(table, row, id);
@@ -128,11 +128,8 @@ Detail detail_of(const view::Table& table, uint32_t row) {
   const std::string file = cell_of(table, row, "file"), line = cell_of(table, row, "line");
   add(file.substr(file.rfind('/') + 1) + (file.empty() || line.empty() ? "" : ":" + line));
   if (const std::string module = cell_of(table, row, "module"); module != detail.name) add(module);
-  // Of waits what is counted beside the time are they.
-  const bool waits =
-      std::ranges::any_of(table.columns, [](const auto& each) { return each.title == "Waits"; });
   if (const uint64_t samples = number_of(table, row, "samples"); samples != 0)
-    add(fmt::format("{} {}{}", samples, waits ? "wait" : "sample", samples == 1 ? "" : "s"));
+    add(fmt::format("{} {}{}", samples, counted, samples == 1 ? "" : "s"));
   return detail;
 }
 

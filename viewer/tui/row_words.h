@@ -30,8 +30,8 @@ Subject subject_of(const view::Table& table, uint32_t row);
 /// The function as a view is asked for it: "f", or "f@libx.so+0x12" where that is needed.
 std::string chosen(const Subject& subject);
 
-/// Name, place and numbers in full, in one line.
-Detail detail_of(const view::Table& table, uint32_t row);
+/// Name, place and numbers in full, in one line. `counted`: what is counted beside the time, "sample".
+Detail detail_of(const view::Table& table, uint32_t row, std::string_view counted);
 
 /// Orders rows by a column: texts as in a dictionary, numbers with the largest first. Rows that are sums
 /// stay last.

@@ -36,7 +36,7 @@ view::View TableScreen::printed() const {
 
 Detail TableScreen::detail() const {
   const auto row = widget_.selected();
-  return row ? detail_of(*widget_.table(), *row) : Detail{};
+  return row ? detail_of(*widget_.table(), *row, workspace_.counted_words()) : Detail{};
 }
 
 }  // namespace varve::tui

@@ -33,6 +33,10 @@ class Workspace {
   const load::Profile& profile() const { return *profile_; }
   const symbol::SymbolTable& symbols() const { return *symbols_; }
   const view::Request& request() const { return steps_.back().request; }
+  /// What times of lists and trees are of.
+  bool of_waits() const { return request().metric == analyze::kWait; }
+  std::string_view time_words() const { return of_waits() ? "Wait time" : "CPU time"; }
+  std::string_view counted_words() const { return of_waits() ? "wait" : "sample"; }
 
   /// A step: options on top of what there is. `crumb` names it; empty: by its words. The error is a sentence;
   /// nothing has changed then.

@@ -31,6 +31,7 @@ enum class Unit : uint8_t {
   kRatio,  // a number with digits behind the point, such as a TLP
   kBar,    // a Bar
   kStrip,  // text, one letter for each slice of time
+  kMean,   // nanoseconds, each in a unit of its own: means of one column may be of us and of s
 };
 
 /// A stacked bar: shares of its full length, one after the other, by analyze::Band. What is missing to 1

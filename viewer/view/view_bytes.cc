@@ -56,7 +56,7 @@ template <typename T>
 constexpr size_t number_of_values();
 template <>
 constexpr size_t number_of_values<Unit>() {
-  return size_t(Unit::kStrip) + 1;
+  return size_t(Unit::kMean) + 1;
 }
 template <>
 constexpr size_t number_of_values<RowKind>() {

@@ -49,8 +49,8 @@ WaitTable::WaitTable(View& view, const ShownWaits& shown, WaitSubject subject)
   table_.columns = {{"", "Wait", Unit::kTime},
                     {"", "Wait%", Unit::kShare, false, -1, 5},
                     {"", "Count", Unit::kCount, false, -1, 7},
-                    {"", "Mean", Unit::kTime, false, -1, 2},
-                    {"", "Longest", Unit::kTime, false, -1, 1},
+                    {"", "Mean", Unit::kMean, false, -1, 2},
+                    {"", "Longest", Unit::kMean, false, -1, 1},
                     {"", banded_ ? "Idle+Poor" : "", Unit::kTime, false, -1, 3},
                     {"", banded_ ? ".Id-Po=Ok#Id!Ov" : "", Unit::kBar, false, -1, 6}};
   const auto append = [&](const std::vector<Column>& columns) {
