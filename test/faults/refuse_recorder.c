@@ -53,6 +53,13 @@ REFUSE(char*, realpath, (const char* path, char* out), (path, out), NULL, EACCES
 REFUSE(char*, getcwd, (char* out, size_t size), (out, size), NULL, ENOENT)
 REFUSE(ssize_t, readlink, (const char* path, char* out, size_t size), (path, out, size), -1, EACCES)
 REFUSE(int, pthread_create, (pthread_t * id, const pthread_attr_t* how, void* (*start)(void*), void* with), (id, how, start, with), EAGAIN, EAGAIN)
+REFUSE(ssize_t, write, (int fd, const void* bytes, size_t size), (fd, bytes, size), -1, EIO)
+REFUSE(ssize_t, read, (int fd, void* bytes, size_t size), (fd, bytes, size), -1, EIO)
+REFUSE(ssize_t, pread, (int fd, void* bytes, size_t size, off_t at), (fd, bytes, size, at), -1, EIO)
+REFUSE(pid_t, wait4, (pid_t pid, int* status, int how, void* usage), (pid, status, how, usage), -1, EINTR)
+REFUSE(int, prctl, (int what, unsigned long a, unsigned long b, unsigned long c, unsigned long d), (what, a, b, c, d), -1, EINVAL)
+REFUSE(int, ppoll, (void* which, unsigned long n, const void* limit, const void* mask), (which, n, limit, mask), -1, ENOMEM)
+REFUSE(FILE*, fopen, (const char* path, const char* mode), (path, mode), NULL, EMFILE)
 REFUSE(int, setpriority, (int which, unsigned who, int nice), (which, who, nice), -1, EACCES)
 
 static mode_t mode_of(int flags, va_list list) { return flags & (O_CREAT | __O_TMPFILE) ? va_arg(list, mode_t) : 0; }

@@ -21,13 +21,14 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
   return list;
 }
 
-/// The number that the other side of a pipe writes, or `otherwise` when it is closed without.
-int read_number(int descriptor, int otherwise) {
+/// The number that the other side of a pipe writes, `closed` when it is closed without, or `failed` with errno.
+int read_number(int descriptor, int closed, int failed) {
   int number = 0;
   ssize_t got;
   do got = read(descriptor, &number, sizeof number);
   while (got < 0 && errno == EINTR);
-  return got == ssize_t(sizeof number) ? number : otherwise;
+  if (got < 0) return failed;
+  return got == ssize_t(sizeof number) ? number : closed;
 }
 
 /// Both ends of a pipe, closed on exec and at the end of the scope.
@@ -49,10 +50,12 @@ struct Pipe {
 
 /// In the child. The recorder says go, or nothing where it gives up or was killed.
 [[noreturn]] void execute(const Launch& command, const InheritedSignals& signals, Pipe& go, Pipe& report) {
-  constexpr int kGiveUp = 0;
+  constexpr int kGiveUp = 0, kUnread = -1;
   std::vector<char*> argv = pointers(command.argv), environment = pointers(command.environment);
   go.close_end(1);
-  if (read_number(go.ends[0], kGiveUp) == kGiveUp) _exit(0);
+  const int word = read_number(go.ends[0], kGiveUp, kUnread);
+  if (word == kUnread) _exit(report.send(errno) ? 126 : 127);
+  if (word == kGiveUp) _exit(0);
   signals.restore();
   execvpe(argv[0], argv.data(), environment.data());
   _exit(report.send(errno) ? 126 : 127);
@@ -93,7 +96,7 @@ tl::expected<pid_t, int> launch(const Launch& command, const InheritedSignals& s
   if (child == 0) execute(command, signals, go, report);
   int error = before_exec && !before_exec(child) ? ECANCELED : 0;
   report.close_end(1);
-  if (!error) error = go.send(1) ? read_number(report.ends[0], 0) : errno;
+  if (!error) error = go.send(1) ? read_number(report.ends[0], 0, 0) : errno;
   go.close_end(1);
   if (!error) return child;
   waitpid(child, nullptr, 0);
