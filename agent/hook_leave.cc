@@ -35,7 +35,8 @@ uint64_t stack_pointer_in(const __jmp_buf_tag* buffer) {
 
 void leave_waits(const __jmp_buf_tag* buffer) {
   ThreadBlock* block = traces_waits() ? current_block : nullptr;
-  if (block && block->live && block->open_scope) end_waits_below(*block, stack_pointer_in(buffer));
+  if (block && block->live && (block->open_scope || block->in_wait_trace))
+    end_waits_below(*block, stack_pointer_in(buffer));
 }
 
 [[noreturn]] void jump(Real<Jump>& real, __jmp_buf_tag* buffer, int value) {

@@ -253,7 +253,8 @@ void end_thread(ThreadBlock& block) {
 void note_cancellation(int32_t tid, uint64_t time_ns) {
   RegistryGuard guard;
   for (ThreadBlock* block = registry.live; block; block = block->next)
-    if (block->record->tid == tid) block->cancelled_ns.store(time_ns, std::memory_order_relaxed);
+    if (uint64_t never = 0; block->record->tid == tid)
+      block->cancelled_ns.compare_exchange_strong(never, time_ns, std::memory_order_relaxed);
 }
 
 void write_ends() {

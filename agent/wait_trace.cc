@@ -103,8 +103,8 @@ void write_sum(ThreadBlock& block, const WaitSum& sum) {
 /// The tick handler and the program's own handlers find the thread in here, and leave its counts alone.
 class InTrace {
  public:
-  explicit InTrace(ThreadBlock& block) : block_(block) { block_.in_wait_trace = true; }
-  ~InTrace() { block_.in_wait_trace = false; }
+  explicit InTrace(ThreadBlock& block) : block_(block) { block_.in_wait_trace = this; }
+  ~InTrace() { block_.in_wait_trace = nullptr; }
   InTrace(const InTrace&) = delete;
   InTrace& operator=(const InTrace&) = delete;
 
@@ -141,10 +141,16 @@ void leave(const OpenWait& wait) {
   if (format::is_released(wait.kind)) wait_trace.waiters.leave(wait.object);
 }
 
-void close(ThreadBlock& block) {
-  block.open_wait.kind = ObjectKind::kNone;
+/// A handler of the program's may leave between any two of the stores: what has no scope is no wait.
+void set_open(ThreadBlock& block, const OpenWait& wait, void* scope) {
   block.open_scope = nullptr;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  block.open_wait = wait;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  block.open_scope = scope;
 }
+
+void close(ThreadBlock& block) { set_open(block, {}, nullptr); }
 
 bool on_own_stack(const ThreadBlock& block, const void* place) {
   return block.stack.contains(reinterpret_cast<uint64_t>(place));
@@ -204,8 +210,7 @@ Waiting::Waiting(ObjectKind kind, uint64_t object, Asked asked)
   outer_ = block_->open_wait;
   outer_scope_ = block_->open_scope;
   wait_ = {kind, object, monotonic_ns()};
-  block_->open_wait = wait_;
-  block_->open_scope = this;
+  set_open(*block_, wait_, this);
   if (!format::is_released(kind)) return;
   wait_trace.waiters.enter(object, wait_.begin_ns);
   if (!had_waiters()) wait_trace.had_waiters.store(true, std::memory_order_relaxed);
@@ -214,10 +219,7 @@ Waiting::Waiting(ObjectKind kind, uint64_t object, Asked asked)
 uint64_t Waiting::end() {
   if (!block_) return 0;
   leave(wait_);
-  if (block_->open_scope == this) {
-    block_->open_wait = outer_;
-    block_->open_scope = outer_scope_;
-  }
+  if (block_->open_scope == this) set_open(*block_, outer_, outer_scope_);
   ThreadBlock& block = *block_;
   block_ = nullptr;
   const uint64_t now = monotonic_ns();
@@ -272,6 +274,7 @@ void end_waits_below(ThreadBlock& block, uint64_t stack_pointer) {
   const auto is_left = [&](uint64_t scope) {
     return block.stack.contains(scope) ? scope < stack_pointer : alternate_stack_here().contains(scope);
   };
+  if (block.in_wait_trace && is_left(object_of(block.in_wait_trace))) block.in_wait_trace = nullptr;
   while (block.open_scope && is_left(object_of(block.open_scope))) {
     auto& scope = *static_cast<Waiting*>(block.open_scope);
     if (!scope.is_open_in(block)) return;  // left before, in another way
@@ -286,8 +289,9 @@ void end_waits_below(ThreadBlock& block, uint64_t stack_pointer) {
 void end_waits(ThreadBlock& block) {
   if (!traces_waits()) return;
   const OpenWait left = block.open_wait;
+  const bool waits = block.open_scope != nullptr;
   close(block);
-  if (left.kind != ObjectKind::kNone) {
+  if (waits) {
     leave(left);
     end_left_wait(block, left, monotonic_ns());
   }
@@ -305,9 +309,12 @@ void end_waits_of_other(const ThreadBlock& other) {
       count(format::Counter::kWaitsLost);
   };
   // It may go on meanwhile: what is copied is a wait of it all the same.
+  void* const volatile& scope = other.open_scope;
+  const void* const before = scope;
   const OpenWait wait = other.open_wait;
+  const bool is_whole = before && scope == before;
   ShortWaits sums = other.short_waits;
-  if (wait.begin_ns < now)
+  if (is_whole && wait.begin_ns < now)
     write({format::RecordKind::kWaitEvent, wait.kind, wait.object, now, now - wait.begin_ns, 1});
   for (uint32_t i = 0; i < ShortWaits::kSums; ++i) write(event_of(sums.take(i)));
 }

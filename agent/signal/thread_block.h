@@ -38,9 +38,10 @@ struct ThreadBlock {
   OpenWait open_wait;
   void* open_scope = nullptr;  // the Waiting that it belongs to
   ShortWaits short_waits;
-  std::atomic<uint64_t> cancelled_ns{0};  // when somebody last asked for its end
+  std::atomic<uint64_t> cancelled_ns{0};  // when somebody first asked for its end
   void* once_call = nullptr;              // see hook_once.cc
-  bool in_wait_trace = false;  // a signal handler of the program that waits meanwhile is not recorded
+  /// The InTrace that the thread is in: a signal handler of the program that waits meanwhile is not recorded.
+  const void* in_wait_trace = nullptr;
 
   // Not the handler's: the registry's.
   ThreadBlock* next = nullptr;

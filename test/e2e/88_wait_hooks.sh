@@ -31,6 +31,17 @@ build guest -lpthread -Wl,-z,now <<'END'
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int pipe_ends[2];
 static void* volatile nowhere = (void*)8;
+static long now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1000000000L + now.tv_nsec;
+}
+/// More than what is left took: on a busy machine anything takes longer, but not the waits alone.
+static void at_most(long begin_ns) {
+  FILE* file = fopen("most", "w");
+  fprintf(file, "%ld\n", now_ns() - begin_ns);
+  fclose(file);
+}
 static void say(const char* what, long result) { printf("%s %ld %d\n", what, result, result < 0 ? errno : 0); }
 
 static void odd_arguments(void) {
@@ -121,6 +132,7 @@ static void* cancelled(void* unused) {
   return unused;
 }
 static void left_early(void) {
+  const long begin = now_ns();
   signal(SIGALRM, jump);
   sem_init(&never, 0, 0);
   struct itimerval soon = {{0, 0}, {0, 5000}};
@@ -133,8 +145,30 @@ static void left_early(void) {
   pthread_create(&thread, 0, cancelled, 0);
   usleep(5000);
   pthread_cancel(thread);
+  at_most(begin);
   pthread_join(thread, 0);
   puts("left");
+}
+
+/// Asked to end twice, the second time long after it has left its wait: it calls nothing meanwhile.
+static void burn_100_ms(void* unused) {
+  (void)unused;
+  for (const long begin = now_ns(); now_ns() - begin < 100000000;) continue;
+}
+static void* waits_and_burns(void* unused) {
+  pthread_cleanup_push(burn_100_ms, 0);
+  sem_wait(&never);
+  pthread_cleanup_pop(0);
+  return unused;
+}
+static void asked_twice(void) {
+  pthread_t thread;
+  const long begin = now_ns();
+  sem_init(&never, 0, 0);
+  pthread_create(&thread, 0, waits_and_burns, 0);
+  usleep(5000), pthread_cancel(thread), at_most(begin);
+  usleep(80000), pthread_cancel(thread);
+  pthread_join(thread, 0);
 }
 
 /// A handler that leaves a wait from where the stack has little left.
@@ -198,10 +232,12 @@ static void far_from_it(void) {
 }
 static void* leave_and_go_deeper(void* unused) {
   struct itimerval soon = {{0, 0}, {0, 5000}};
+  const long begin = now_ns();
   if (!sigsetjmp(back, 1)) {
     setitimer(ITIMER_REAL, &soon, 0);
     sem_wait(&never);
   }
+  at_most(begin);
   far_from_it();
   usleep(100000);
   return unused;
@@ -228,7 +264,9 @@ static void elsewhere(void) {
   struct sigaction action = {.sa_handler = wait_elsewhere, .sa_flags = SA_ONSTACK};
   sem_init(&never, 0, 0);
   if (sigaltstack(&other, 0) || sigaction(SIGUSR1, &action, 0)) abort();
+  const long begin = now_ns();
   if (!sigsetjmp(back, 1)) raise(SIGUSR1);
+  at_most(begin);
   struct timespec time = {0, 100000000};
   syscall(SYS_nanosleep, &time, 0);  // no hook's wait
 }
@@ -240,6 +278,7 @@ int main(int count, char** words) {
   if (!strcmp(words[1], "stack")) near_the_end();
   if (!strcmp(words[1], "sandbox")) sandbox();
   if (!strcmp(words[1], "left")) left_early();
+  if (!strcmp(words[1], "twice")) asked_twice();
   if (!strcmp(words[1], "narrow")) narrow();
   if (!strcmp(words[1], "elsewhere")) elsewhere();
   if (!strcmp(words[1], "nested")) nested();
@@ -248,28 +287,48 @@ int main(int count, char** words) {
 }
 END
 
-for what in odd stack sandbox left narrow elsewhere nested deeper; do
+for what in odd stack sandbox left twice narrow elsewhere nested deeper; do
   ./guest $what >bare 2>&1
   bare_code=$?
-  record -q -o $what ./guest $what
+  rm -f most
+  # What the hooks say is looked at, not what the observer makes of it.
+  states=auto
+  [ $what != twice ] || states=off
+  record -q --run-states $states -o $what ./guest $what
   cp out $what.out
+  [ ! -e most ] || mv most $what.most
   expect_eq "exit code of $what" $code $bare_code
   cmp -s out bare || fail "what $what prints is not what it prints bare: $(diff out bare)"
 done
 expect_match left.out '^left$'
 # A wait ends with the longjmp that leaves it, and when its end is asked for, not with the cleanup of 100 ms.
-expect_eq "waits left" "$(rows waits left "sum(n(r, 'wait_count') for r in rows if r['type'] == 'Semaphore')")" 4
-holds "time of waits left" "15e6 < $(rows waits left "sum(n(r, 'wait_ns') for r in rows if r['type'] == 'Semaphore')") < 90e6"
+# On a busy machine a signal may come before the wait that it is to end, and there is none then.
+left_waits() { rows waits left "sum(n(r, 'wait_count') for r in rows if r['type'] == 'Semaphore')"; }
+for _ in 1 2 3 4; do
+  [ "$(left_waits)" != 4 ] || break
+  rm -rf left
+  record -q -o left ./guest left
+  mv most left.most
+done
+expect_eq "waits left" "$(left_waits)" 4
 
 expect_eq "waits left for deeper frames" "$(rows waits deeper "[(r['object'], r['wait_count']) for r in rows if r['type'] == 'Sleep'], sum(n(r, 'wait_count') for r in rows if r['type'] == 'Semaphore')")" \
   "([('Sleep', '2')], 1)"
-holds "time of the wait left for deeper frames" "$(rows waits deeper "sum(n(r, 'wait_ns') for r in rows if r['type'] == 'Semaphore')") < 50e6"
-expect_eq "waits left on another stack" "$(rows waits elsewhere "[(r['type'], r['wait_count']) for r in rows if r['type'] == 'Semaphore']")" "[('Semaphore', '1')]"
-holds "time of the wait left on another stack" "$(rows waits elsewhere "sum(n(r, 'wait_ns') for r in rows if r['type'] == 'Semaphore')") < 50e6"
-for run_states in auto sweeps; do
+for what in twice elsewhere; do
+  expect_eq "waits left: $what" "$(rows waits $what "[(r['type'], r['wait_count']) for r in rows if r['type'] == 'Semaphore']")" "[('Semaphore', '1')]"
+done
+for what in left twice deeper elsewhere; do
+  holds "time of waits left: $what" "0 < $(rows waits $what "sum(n(r, 'wait_ns') for r in rows if r['type'] == 'Semaphore')") < $(cat $what.most)"
+done
+
+# On a busy machine the handler takes more of the 60 ms, and who may go on is not at once let to.
+split_in_two() {
   profile nested ./guest nested
   for type in Condition:40 Sleep:20; do
     got=$(rows waits nested "sum(n(r, 'wait_ns') for r in rows if r['type'] == '${type%:*}')")
-    holds "wait of ${type%:*} where a handler waits is $got" "$got < 1.3e6 * ${type#*:} and $got > 0.7e6 * ${type#*:}"
+    [ $((got * 10)) -lt $((${type#*:} * 13000000)) ] && [ $((got * 10)) -gt $((${type#*:} * 7000000)) ] || return 1
   done
+}
+for run_states in auto sweeps; do
+  split_in_two || split_in_two || split_in_two || split_in_two || split_in_two || fail "wait of ${type%:*} where a handler waits is $got ns"
 done
