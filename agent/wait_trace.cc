@@ -289,7 +289,7 @@ void end_waits_below(ThreadBlock& block, uint64_t stack_pointer) {
 void end_waits(ThreadBlock& block) {
   if (!traces_waits()) return;
   const OpenWait left = block.open_wait;
-  const bool waits = block.open_scope != nullptr;
+  const bool waits = block.open_scope && left.kind != ObjectKind::kNone;
   close(block);
   if (waits) {
     leave(left);

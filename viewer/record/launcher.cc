@@ -21,7 +21,8 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
   return list;
 }
 
-/// The number that the other side of a pipe writes, `closed` when it is closed without, or `failed` with errno.
+/// The number that the other side of a pipe writes, `closed` when it is closed without, or `failed` with
+/// errno.
 int read_number(int descriptor, int closed, int failed) {
   int number = 0;
   ssize_t got;
