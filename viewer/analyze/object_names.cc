@@ -86,11 +86,12 @@ std::string address_words(const Named& source, const ObjectKey& object) {
 
 bool is_library(std::string_view module, std::string_view name) {
   constexpr std::string_view kNames[] = {"std::", "__gthread", "__gnu_cxx::", "boost::"};
-  constexpr std::string_view kModules[] = {"libstdc++.so", "libc++.so", "libc.so", "libpthread"};
+  constexpr std::string_view kModules[] = {"libstdc++.so", "libc++.so", "libc.so", "libm.so", "libpthread"};
   const auto starts = [](std::string_view text) {
     return [text](std::string_view start) { return text.starts_with(start); };
   };
-  return std::ranges::any_of(kNames, starts(name)) || std::ranges::any_of(kModules, starts(module));
+  return name.ends_with("@plt") || std::ranges::any_of(kNames, starts(name)) ||
+         std::ranges::any_of(kModules, starts(module));
 }
 
 std::string_view kind_name(ObjectKind kind) {

@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "viewer/analyze/object_key.h"
 #include "viewer/symbol/symbol_table.h"
@@ -24,7 +25,8 @@ std::string_view kind_name(format::ObjectKind kind);
 /// what is none.
 std::string object_words(const Named& source, const ObjectKey& object);
 
-/// Of functions that programs reach a wait through: of the C++ library and of the layers of its threads.
+/// Of functions that programs reach a wait through: of the C and C++ libraries, of the layers of their
+/// threads, and on the way to them.
 bool is_library(std::string_view module, std::string_view name);
 
 /// Where the program itself stood: the innermost frame that is not the C or C++ library's. None for a path
@@ -35,6 +37,22 @@ struct Caller {
   uint32_t line = 0;
 };
 Caller caller_of(const Named& source, PathId path, bool inlines = true);
+
+/// The same functions, each path looked at once.
+class Callers {
+ public:
+  Callers(const Named& source, bool inlines) : source_(source), inlines_(inlines) {}
+  FunctionId of(PathId path) {
+    const auto [known, fresh] = known_.try_emplace(path.value);
+    if (fresh) known->second = caller_of(source_, path, inlines_).function;
+    return known->second;
+  }
+
+ private:
+  const Named source_;
+  const bool inlines_;
+  std::unordered_map<uint32_t, FunctionId> known_;
+};
 
 /// "tiles.cc:41 (TileQueue::pop)", or the function alone; empty for none.
 std::string caller_words(const Named& source, const Caller& caller);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// PairScreen: a list, and below it another table of the same view, which belongs to the selected row or to
-// the whole. Context: viewer.
+// PairScreen: a list, and below it other tables of the same view, which belong to the selected row or to the
+// whole: as many as there is room for. Context: viewer.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "viewer/tui/list_screen.h"
 
@@ -11,10 +12,12 @@ namespace varve::tui {
 
 class PairScreen : public ListScreen {
  public:
-  /// `below`: the id of the lower table. `link`: a column that both have; only rows with the selected row's
-  /// text stand below. Empty: all do.
-  PairScreen(Workspace& workspace, std::string kind, std::string below, std::string link)
-      : ListScreen(workspace, std::move(kind)), below_(std::move(below)), link_(std::move(link)) {}
+  /// A table below, by its id. `link`: a column that both have; only rows with what the selected row has
+  /// there stand below. Empty: all do.
+  struct Below {
+    std::string id, link;
+  };
+  PairScreen(Workspace& workspace, std::string kind, const std::vector<Below>& below);
 
   void draw(Pane pane) override;
   /// What it shows is no CPU time.
@@ -22,13 +25,22 @@ class PairScreen : public ListScreen {
   bool click(Point at) override { return at.row < top_rows_ && ListScreen::click(at); }
 
  private:
-  const view::Table* lower_table() const;
-  void choose_rows(const view::Table& lower);
+  struct Lower {
+    Below what;
+    TableWidget widget = {};
+    const view::Table* shown = nullptr;  // what the widget was given
 
-  const std::string below_, link_;
-  TableWidget lower_;
-  const view::Table* shown_ = nullptr;  // what `lower_` was given
-  size_t top_rows_ = 0;                 // of the pane last drawn
+    /// With its title and heading; 0 without rows.
+    size_t wanted_rows() const { return widget.rows().empty() ? 0 : widget.rows().size() + 2; }
+  };
+
+  void refresh_lower(Lower& lower);
+  void choose_rows(Lower& lower);
+  std::vector<size_t> shares(size_t rows) const;
+  void draw_lower(Lower& lower, Pane pane) const;
+
+  std::vector<Lower> lower_;
+  size_t top_rows_ = 0;  // of the pane last drawn
 };
 
 }  // namespace varve::tui

@@ -119,12 +119,13 @@ std::string chosen(const Subject& subject) {
 
 Detail detail_of(const view::Table& table, uint32_t row, std::string_view counted) {
   Detail detail;
-  for (const std::string_view id : {"object", "what", "function", "command", "name", "path", "module"})
+  for (const std::string_view id :
+       {"object", "what", "function", "command", "name", "path", "module", "Doing"})
     if (detail.name.empty()) detail.name = cell_of(table, row, id);
   const auto add = [&](const std::string& words) {
     if (!words.empty()) detail.more += (detail.more.empty() ? "" : "   ") + words;
   };
-  add(cell_of(table, row, "created_at"));
+  for (const std::string_view id : {"created_at", "On the path", "Class"}) add(cell_of(table, row, id));
   const std::string file = cell_of(table, row, "file"), line = cell_of(table, row, "line");
   add(file.substr(file.rfind('/') + 1) + (file.empty() || line.empty() ? "" : ":" + line));
   if (const std::string module = cell_of(table, row, "module"); module != detail.name) add(module);

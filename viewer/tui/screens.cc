@@ -33,11 +33,13 @@ std::unique_ptr<Screen> screen_of(Workspace& workspace) {
 }
 
 std::unique_ptr<Screen> locks(Workspace& workspace) {
-  return std::make_unique<PairScreen>(workspace, "waits", "holders", "object");
+  return std::make_unique<PairScreen>(
+      workspace, "waits", std::vector<PairScreen::Below>{{"holders", "object_id"}, {"waiters", "object_id"}});
 }
 
 std::unique_ptr<Screen> path(Workspace& workspace) {
-  return std::make_unique<PairScreen>(workspace, "critical-path", "levels", "");
+  return std::make_unique<PairScreen>(workspace, "critical-path",
+                                      std::vector<PairScreen::Below>{{"gains", ""}, {"levels", ""}});
 }
 
 std::unique_ptr<Screen> help(Workspace&) { return std::make_unique<HelpScreen>(); }

@@ -126,6 +126,7 @@ Made make_critical_path(const Source& source, const Request& request, const anal
     case By::kUsual:
       view.tables.push_back(segment_table(view, shown));
       view.tables.push_back(list_table(view, shown));
+      view.tables.push_back(path_gain_table(view, shown));
       view.tables.push_back(path_level_table(view, shown));
   }
   return view;

@@ -23,14 +23,19 @@ using analyze::PathSegment;
 class SegmentWords {
  public:
   SegmentWords(View& view, const ShownPath& shown)
-      : view_(view), shown_(shown), profile_(shown.source.profile), names_(profile_) {}
+      : view_(view),
+        shown_(shown),
+        profile_(shown.source.profile),
+        names_(profile_),
+        callers_(shown.source, shown.request.inlines) {}
 
   /// Of the leaf, where most of the time was; none where there is no stack.
   FunctionId function(const PathSegment& segment) const {
-    std::map<FunctionId, uint64_t> times;
-    shown_.paths.for_each(segment, [&](PathId path, uint64_t ns) { times[leaf(path)] += ns; });
-    const auto by_time = [](const auto& a, const auto& b) { return a.second < b.second; };
-    return times.empty() ? FunctionId::none() : std::ranges::max_element(times, by_time)->first;
+    return function_by(segment, [this](PathId path) { return leaf(path); });
+  }
+  /// Likewise, but what libraries did for the program counts for the program.
+  FunctionId own_function(const PathSegment& segment) {
+    return function_by(segment, [this](PathId path) { return callers_.of(path); });
   }
   std::string_view function_name(FunctionId function, bool in_short) const {
     if (!function.valid()) return "";
@@ -49,31 +54,40 @@ class SegmentWords {
     return known->second;
   }
 
-  /// What it did: a function; what it waited for and where.
+  /// What it did: a function; what it waited for and, if there is room, where.
   std::string doing(const PathSegment& segment, bool in_short) {
     if (segment.what == PathClass::kNotRecorded) return segment.paused ? "[paused]" : "[not recorded]";
-    const std::string_view name = function_name(function(segment), in_short);
+    const std::string_view name = function_name(own_function(segment), in_short);
     if (segment.what == PathClass::kCruise || segment.what == PathClass::kImpact)
       return std::string(name.empty() ? kEmptyStack : name);
-    return name.empty() ? std::string(object(segment)) : fmt::format("{} ({})", object(segment), name);
+    return name.empty() || in_short ? std::string(object(segment))
+                                    : fmt::format("{} ({})", object(segment), name);
   }
 
-  std::string thread(const PathSegment& segment) const {
+  std::string thread(const PathSegment& segment, bool in_short) const {
     const std::string name = names_.of(segment.thread);
-    return segment.from.valid()
+    return !in_short && segment.from.valid()
                ? fmt::format("{} to {}", names_.of(segment.from), names_.beside(segment.thread, segment.from))
                : name;
   }
 
-  std::string what(const PathSegment& segment) const {
+  std::string what(const PathSegment& segment, bool in_short) const {
     const std::string_view name = words_of(segment.what).name;
-    if (segment.what != PathClass::kImpact) return std::string(name);
+    if (in_short || segment.what != PathClass::kImpact) return std::string(name);
     return fmt::format("{} on {}", name, names_.beside(segment.delayed, segment.thread));
   }
 
   std::string name(ThreadId thread) const { return names_.of(thread); }
 
  private:
+  /// The one of most of the time.
+  template <typename FunctionOf>
+  FunctionId function_by(const PathSegment& segment, const FunctionOf& function_of) const {
+    std::map<FunctionId, uint64_t> times;
+    shown_.paths.for_each(segment, [&](PathId path, uint64_t ns) { times[function_of(path)] += ns; });
+    const auto by_time = [](const auto& a, const auto& b) { return a.second < b.second; };
+    return times.empty() ? FunctionId::none() : std::ranges::max_element(times, by_time)->first;
+  }
   FunctionId leaf(PathId path) const {
     const SiteId site = profile_.paths[path.index()].site;
     if (!site.valid()) return {};
@@ -84,6 +98,7 @@ class SegmentWords {
   const ShownPath& shown_;
   const load::Profile& profile_;
   ThreadNames names_;
+  analyze::Callers callers_;
   std::map<analyze::ObjectKey, std::string_view> objects_;
 };
 
@@ -242,13 +257,14 @@ struct Mostly {
 
 /// The cells of one row of the list that are words.
 struct ListCells {
-  std::string thread, what, doing, doing_in_short;
+  std::string thread, to, what, class_alone, doing, doing_in_short;
 };
 
 ListCells cells_of(const ShownPath& shown, SegmentWords& words, SegmentRun run) {
   const PathSegment& first = shown.segments[run.first];
   if (run.end - run.first == 1)
-    return {words.thread(first), words.what(first), words.doing(first, false), words.doing(first, true)};
+    return {words.thread(first, false), words.thread(first, true), words.what(first, false),
+            words.what(first, true),    words.doing(first, false), words.doing(first, true)};
   Mostly<ThreadId> threads;
   Mostly<PathClass> classes;
   size_t longest = run.first;
@@ -260,10 +276,11 @@ ListCells cells_of(const ShownPath& shown, SegmentWords& words, SegmentRun run) 
   }
   const size_t others = threads.times.size() - 1;
   ListCells cells;
-  cells.thread = words.name(threads.most());
+  cells.thread = cells.to = words.name(threads.most());
   if (others) cells.thread += fmt::format(" and {}", plural(others, "other", "others"));
   cells.what = classes.times.size() == 1 ? std::string(words_of(classes.most()).name)
                                          : fmt::format("mostly {}", words_of(classes.most()).name);
+  cells.class_alone = cells.what;
   const auto of_many = [&](bool in_short) {
     return fmt::format("{}, and {} more", words.doing(shown.segments[longest], in_short),
                        run.end - run.first - 1);
@@ -289,13 +306,15 @@ Table list_table(View& view, const ShownPath& shown) {
   Table table;
   table.empty = "Nothing of the path is in this time.";
   table.columns = {{"", "Start", Unit::kTime, false, -1, 5},
-                   {"", "Length", Unit::kTime},
+                   {"", "Length", Unit::kMean},
                    {"", "Share%", Unit::kShare, false, -1, 1},
                    {"", "Length, by band", Unit::kBar, false, -1, 3},
                    {"", "Threads", Unit::kRatio, false, -1, 2},
-                   {"", "On the path", Unit::kText, false, -1, 6},
-                   {"", "Class", Unit::kText, false, -1, 4},
-                   {"", "Doing", Unit::kText, false, 8},
+                   {"", "On the path", Unit::kText, false, 8, 6},
+                   {"", "Class", Unit::kText, false, 9, 4},
+                   {"", "Doing", Unit::kText, false, 10},
+                   {"", "", Unit::kText},
+                   {"", "", Unit::kText},
                    {"", "", Unit::kText}};
   const analyze::BandRule& rule = shown.source.concurrency->rule;
   const auto least = uint64_t(shown.request.min_share * double(shown.elapsed_ns));
@@ -312,11 +331,12 @@ Table list_table(View& view, const ShownPath& shown) {
     Bar bar;
     bar.parts[size_t(level < 0 ? analyze::Band::kIdle : rule.of(level))] = share(length(run), most);
     const bool recorded = shown.segments[run.first].what != PathClass::kNotRecorded;
-    table.add({0, recorded ? RowKind::kOrdinary : RowKind::kSpecial, false},
-              {shown.segments[run.first].range.begin - shown.start_ns, length(run),
-               share(length(run), shown.elapsed_ns), bar, level_cell(level),
-               view.own(std::move(cells.thread)), view.own(std::move(cells.what)),
-               view.own(std::move(cells.doing)), view.own(std::move(cells.doing_in_short))});
+    table.add(
+        {0, recorded ? RowKind::kOrdinary : RowKind::kSpecial, false},
+        {shown.segments[run.first].range.begin - shown.start_ns, length(run),
+         share(length(run), shown.elapsed_ns), bar, level_cell(level), view.own(std::move(cells.thread)),
+         view.own(std::move(cells.what)), view.own(std::move(cells.doing)), view.own(std::move(cells.to)),
+         view.own(std::move(cells.class_alone)), view.own(std::move(cells.doing_in_short))});
   }
   if (shown.filtered_out_ns)
     table.add({0, RowKind::kFilteredOut, false}, {{},
@@ -327,6 +347,8 @@ Table list_table(View& view, const ShownPath& shown) {
                                                   std::string_view(),
                                                   std::string_view(),
                                                   kFilteredOut,
+                                                  std::string_view(),
+                                                  std::string_view(),
                                                   kFilteredOut});
   return table;
 }

@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "viewer/analyze/attribute.h"
+#include "viewer/analyze/object_names.h"
 #include "viewer/analyze/site_keys.h"
 #include "viewer/view/band_words.h"
 #include "viewer/view/rows.h"
@@ -108,6 +109,47 @@ Table path_level_table(View& view, const ShownPath& shown) {
     add(uint64_t(level), times, class_name(analyze::class_of(level, uint64_t(rule.target + 0.5))));
   }
   if (sum_of(shown.levels.unobserved)) add({}, shown.levels.unobserved, "not observed");
+  return table;
+}
+
+Table path_gain_table(View& view, const ShownPath& shown) {
+  const Source& source = shown.source;
+  analyze::Callers callers(source, shown.request.inlines);
+  std::map<FunctionId, uint64_t> times;
+  for (const analyze::PathSegment& segment : shown.segments)
+    if (segment.what == PathClass::kCruise || segment.what == PathClass::kImpact)
+      shown.paths.for_each(segment, [&](PathId path, uint64_t ns) { times[callers.of(path)] += ns; });
+  std::vector<std::pair<uint64_t, FunctionId>> order;
+  for (const auto& [function, ns] : times)
+    if (ns != 0) order.emplace_back(ns, function);
+  std::ranges::sort(order, std::greater());
+  constexpr size_t kMost = 8;
+  const size_t kept = std::min(order.size(), kMost);
+  uint64_t rest = 0;
+  for (const auto& [ns, function] : std::span(order).subspan(kept)) rest += ns;
+
+  Table table;
+  table.id = "gains";
+  table.title = "How much shorter the run could be at most, if a function used no CPU time";
+  table.columns = {{"bound_ns", "Bound", Unit::kTime},
+                   {"", "Bound%", Unit::kShare},
+                   {"", "Module", Unit::kText},
+                   {"function", "Function", Unit::kText, false, 4},
+                   {"", "", Unit::kText},
+                   {"module", "", Unit::kText}};
+  const auto add = [&](RowKind kind, uint64_t ns, const FunctionCells& cells) {
+    table.add({0, kind, false},
+              {ns, share(ns, shown.elapsed_ns), cells.module, cells.name, cells.short_name, cells.module});
+  };
+  for (const auto& [ns, function] : std::span(order).first(kept)) {
+    const FunctionCells cells = function_cells(source, function);
+    add(cells.special ? RowKind::kSpecial : RowKind::kOrdinary, ns, cells);
+  }
+  if (kept < order.size()) {
+    const std::string_view label =
+        view.own(fmt::format("[{}]", plural(order.size() - kept, "other function", "other functions")));
+    add(RowKind::kRest, rest, {label, label, std::string_view(), std::string_view(), {}, true});
+  }
   return table;
 }
 

@@ -6,6 +6,8 @@
 
 namespace varve::view {
 
+/// Functions of the program by how much shorter the run could be without their CPU time.
+Table path_gain_table(View& view, const ShownPath& shown);
 Table path_level_table(View& view, const ShownPath& shown);
 Table path_function_table(View& view, const ShownPath& shown);
 Table path_thread_table(View& view, const ShownPath& shown);

@@ -118,13 +118,9 @@ Row row_of(bool special) { return {0, special ? RowKind::kSpecial : RowKind::kOr
 
 Table wait_function_table(View& view, const ShownWaits& shown) {
   const Source& source = shown.source;
-  std::map<PathId, FunctionId> known;
-  Groups<FunctionId> groups =
-      analyze::wait_groups(source.profile, shown.passing, [&](const Wait& wait) -> FunctionId {
-        const auto [at, fresh] = known.try_emplace(wait.path);
-        if (fresh) at->second = analyze::caller_of(source, wait.path, shown.request.inlines).function;
-        return at->second;
-      });
+  analyze::Callers callers(source, shown.request.inlines);
+  Groups<FunctionId> groups = analyze::wait_groups(source.profile, shown.passing,
+                                                   [&](const Wait& wait) { return callers.of(wait.path); });
   WaitTable table(view, shown,
                   {"functions",
                    "function",

@@ -121,7 +121,8 @@ Table holder_table(const ShownWaits& shown, std::span<const WaitObject> objects,
                    {"tid", "", Unit::kNumber},
                    {"place", "Released at", Unit::kText, false, 7},
                    {"", "", Unit::kText},
-                   {"object", "Object", Unit::kText}};
+                   {"object", "Object", Unit::kText},
+                   {"object_id", "", Unit::kNumber}};
   const ThreadNames names(source.profile);
   const std::vector<HolderRow> all = holder_rows(source, objects);
   constexpr size_t kMost = 20;
@@ -130,7 +131,8 @@ Table holder_table(const ShownWaits& shown, std::span<const WaitObject> objects,
     table.add({}, {holder.caused_ns, share(holder.caused_ns, shown.whole_ns), holder.releases,
                    uint64_t(holder.most_waiters), view.own(names.of(holder.thread)),
                    uint64_t(uint32_t(source.profile.threads[holder.thread.index()].tid)), view.own(place),
-                   view.own(short_place), view.own(analyze::object_words(source, object->key))});
+                   view.own(short_place), view.own(analyze::object_words(source, object->key)),
+                   uint64_t(object->number)});
   }
   const auto add_sum = [&](RowKind kind, uint64_t ns, Cell releases, std::string label) {
     table.add({0, kind, false}, {ns,
@@ -141,7 +143,8 @@ Table holder_table(const ShownWaits& shown, std::span<const WaitObject> objects,
                                  {},
                                  std::string_view(),
                                  std::string_view(),
-                                 view.own(std::move(label))});
+                                 view.own(std::move(label)),
+                                 {}});
   };
   uint64_t rest = 0, releases = 0, left = 0;
   for (const HolderRow& row : std::span(all).subspan(kept))
@@ -151,6 +154,43 @@ Table holder_table(const ShownWaits& shown, std::span<const WaitObject> objects,
   if (kept < all.size())
     add_sum(RowKind::kRest, rest, releases, cut_label(all.size() - kept, true, shown.request));
   if (kept > 0 && left > 0) add_sum(RowKind::kSpecial, left, {}, "[nobody seen]");
+  return table;
+}
+
+/// Which threads waited for each of the objects that are shown; only data and screens.
+Table waiter_table(const ShownWaits& shown, std::span<const WaitObject> objects, View& view) {
+  const load::Profile& profile = shown.source.profile;
+  Table table;
+  table.id = "waiters";
+  table.title = "Threads that waited for it";
+  table.only_data = true;
+  table.columns = {{"wait_ns", "Wait", Unit::kTime},
+                   {"wait_count", "Count", Unit::kCount, false, -1, 4},
+                   {"", "Mean", Unit::kMean, false, -1, 2},
+                   {"longest_ns", "", Unit::kTime},
+                   {"", "Longest", Unit::kMean, false, -1, 1},
+                   {"", "Utilization", Unit::kBar, false, -1, 3},
+                   {"thread", "Thread", Unit::kText},
+                   {"tid", "", Unit::kNumber},
+                   {"object", "", Unit::kText},
+                   {"object_id", "", Unit::kNumber}};
+  const ThreadNames names(profile);
+  for (const WaitObject& object : objects) {
+    std::vector<analyze::CountedWait> own;
+    for (const uint32_t index : object.counted) own.push_back(shown.passing[index]);
+    auto threads = analyze::wait_groups(profile, own, [](const load::Wait& wait) { return wait.thread; });
+    std::ranges::stable_sort(threads, std::greater(), &analyze::WaitSum::wait_ns);
+    const std::string_view name = view.own(analyze::object_words(shown.source, object.key));
+    for (const auto& sum : threads) {
+      Bar bar;
+      for (size_t band = 0; band < analyze::kBands; ++band)
+        bar.parts[band] = share(sum.bands[band], std::max<uint64_t>(threads.front().wait_ns, 1));
+      table.add({},
+                {sum.wait_ns, sum.count, sum.count == 0 ? Cell() : Cell(sum.wait_ns / sum.count),
+                 sum.longest_ns, sum.longest_ns, bar, view.own(names.of(sum.key)),
+                 uint64_t(uint32_t(profile.threads[sum.key.index()].tid)), name, uint64_t(object.number)});
+    }
+  }
   return table;
 }
 
@@ -200,6 +240,7 @@ Made make_waits(const Source& source, const Request& request, const analyze::Sel
       std::vector<WaitObject> objects = analyze::wait_objects(profile, passing);
       const size_t kept = add_object_table(view, shown, objects);
       view.tables.push_back(holder_table(shown, std::span(objects).first(kept), view));
+      view.tables.push_back(waiter_table(shown, std::span(objects).first(kept), view));
   }
   add_notes(source, view);
   return view;
