@@ -320,8 +320,10 @@ Made make_idle(const Source& source, const Request& request, const analyze::Sele
     add_sums(view, moments, ran);
     view.notes.push_back(
         "Elapsed time counts each moment once; all other times are of threads, each for itself: what they "
-        "ran "
-        "is CPU time.");
+        "ran is CPU time.");
+    view.notes.push_back(
+        "What ran is cut where the level changes; other views charge all time of a sample to the band of its "
+        "tick, so their times by band are a little different.");
     add_scope_note(view, request);
   }
   view.tables.push_back(std::move(table).table());
