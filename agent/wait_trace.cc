@@ -80,12 +80,17 @@ RecordFields fields_of(const Event& event, uint8_t flags, uint64_t now_ns) {
 
 bool can_write() { return in_recorded_process() && agent_state.takes_samples(agent_state.state()); }
 
+/// When the thread began what ended then: the descriptor was this one already.
+uint64_t begin_of(const Event& event) {
+  return event.time_ns - (event.record == format::RecordKind::kWaitEvent ? event.duration_ns : 0);
+}
+
 /// With all signals blocked.
 void write_event(ThreadBlock& block, const Event& event, bool with_stack) {
   if (!can_write()) return;
   const uint64_t now = monotonic_ns();
   // Of a release too: who waits at the other end is found by the name.
-  if (format::is_descriptor(event.kind) && with_stack) note_descriptor(int(event.object), event.time_ns);
+  if (format::is_descriptor(event.kind) && with_stack) note_descriptor(int(event.object), begin_of(event));
   TakenStack stack;
   if (with_stack) stack = take_stack(block);
   if (!write_record(block, now, fields_of(event, stack.flags, now), stack.depth))

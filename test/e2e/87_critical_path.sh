@@ -159,6 +159,7 @@ build pipes -lpthread <<'P'
 #include <time.h>
 #include <unistd.h>
 static int first[2], second[2];
+static char much[100000];  // more than a pipe holds, so that who writes it waits, too
 static void work(int ms) {
   struct timespec begin, now;
   clock_gettime(CLOCK_MONOTONIC, &begin);
@@ -168,7 +169,7 @@ static void work(int ms) {
 static void *maker(void *none) {
   prctl(PR_SET_NAME, "maker");
   work(100);
-  return write(first[1], "x", 1) == 1 ? none : 0;
+  return write(first[1], much, sizeof much) == sizeof much ? none : 0;
 }
 static int by_hand(void) {
   char c;
@@ -178,6 +179,8 @@ static int by_hand(void) {
   if (child == 0) {
     prctl(PR_SET_NAME, "filter");
     if (read(first[0], &c, 1) != 1) _exit(2);
+    usleep(5000);
+    for (size_t left = sizeof much - 1; left; left -= read(first[0], much, left)) continue;
     work(80);
     _exit(write(second[1], "y", 1) != 1);
   }
@@ -205,9 +208,9 @@ int main(int argc, char **argv) {
   return !strcmp(argv[1], "source") ? by_streams() : !strcmp(argv[1], "drain") ? stream_reader() : reader();
 }
 P
-path_of() {  # path_of PROFILE: who is on the path for over 30 ms, in order; a busy machine cuts that into many segments
+path_of() {  # path_of PROFILE: who is on the path for over 30 ms, by its last segment: on a busy machine it has many
   local names=$(rows threads $1 "{r['tid']: r['name'] for r in rows if r['tid'] and r['name'] != 'sh'}")
-  rows critical-path $1 "[$names.get(tid) for tid in dict.fromkeys(r['tid'] for r in rows) if sum(n(r, 'length_ns') for r in rows if r['tid'] == tid) > 30e6]"
+  rows critical-path $1 "[$names.get(tid) for tid in reversed(dict.fromkeys(r['tid'] for r in reversed(rows))) if sum(n(r, 'length_ns') for r in rows if r['tid'] == tid) > 30e6]"
 }
 profile piped ./pipes
 expect_eq "the path through pipes" "$(path_of piped)" "['maker', 'filter', 'pipes']"
