@@ -36,7 +36,7 @@ constexpr Binding kTable[] = {
     {Action::kOpen,
      {key::kEnter},
      "open",
-     "unfold; callers; waits for an object; functions of a thread or module; zoom; a call",
+     "fold; callers; waits for an object; functions of a thread or module; zoom; call",
      kTrees,
      nullptr},
     {Action::kUnfold, {'+', '='}, "unfold", "unfold one level; zoom in", kTrees, nullptr},

@@ -97,7 +97,7 @@ class Workspace {
 
   void changed() { ++revision_, ++question_; }
   size_t first_filter() const;
-  view::Source source() const { return {*profile_, *symbols_}; }
+  view::Source source() const { return {*profile_, *symbols_, nullptr, false, &path_}; }
 
   tl::expected<void, std::string> narrow_all(const std::vector<std::vector<std::string>>& options);
   view::Made make_now(std::string_view kind, const view::Request& wanted);
@@ -110,6 +110,7 @@ class Workspace {
   uint64_t revision_ = 1, question_ = 1;
   const view::StoredViews* stored_;
   mutable bool wants_samples_ = false;
+  mutable analyze::KnownPath path_;
   std::optional<LaterCode> later_code_;
   std::optional<view::Prepared> prepared_;  // of `prepared_for_`
   uint64_t prepared_for_ = 0;

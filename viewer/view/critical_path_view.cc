@@ -100,7 +100,7 @@ Made make_critical_path(const Source& source, const Request& request, const anal
   View view;
   const load::Profile& profile = source.profile;
   const TimeRange range = analyze::time_range(profile, request.filter);
-  const analyze::CriticalPath path = part_of(analyze::critical_path(profile), range);
+  const analyze::CriticalPath path = part_of(*source.critical_path(), range);
   const TimeRange seen = range.within(path.run);
   const uint64_t filtered_out = path.run.length() - seen.length();
   const analyze::PathLevels levels =

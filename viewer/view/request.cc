@@ -102,7 +102,7 @@ Made make(const Kind& kind, const Source& source, const Request& request, const 
   if (request.metric == analyze::kWait && kind.waits != OfWaits::kByMetric)
     return make_of_cpu(kind, source, request);
   const Source observed{source.profile, source.symbols, &prepared.concurrency,
-                        request.metric == analyze::kWait};
+                        request.metric == analyze::kWait, source.path};
   const analyze::Selection& selection = prepared.selection;
   const analyze::Ledger ledger = analyze::ledger(source.profile, selection);
   const bool nothing_left = selection.kept[analyze::kCpu] == 0 && selection.filtered_out[analyze::kCpu] != 0;

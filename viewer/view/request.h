@@ -11,6 +11,7 @@
 
 #include "viewer/analyze/concurrency.h"
 #include "viewer/analyze/filter.h"
+#include "viewer/analyze/known_path.h"
 #include "viewer/analyze/mark_range.h"
 #include "viewer/analyze/object_names.h"
 #include "viewer/symbol/code_collect.h"
@@ -77,6 +78,11 @@ struct Source {
   const analyze::Concurrency* concurrency = nullptr;  // there once make() calls the maker of a view
   bool of_waits = false;                              // likewise: times are waits, not CPU time
 
+  analyze::KnownPath* path = nullptr;  // where the path is looked for; null: nobody will ask again
+
+  std::shared_ptr<const analyze::CriticalPath> critical_path() const {
+    return path != nullptr ? path->of(profile) : analyze::KnownPath().of(profile);
+  }
   operator analyze::Named() const { return {profile, symbols}; }  // NOLINT: a Source is one, and more
 };
 

@@ -95,7 +95,7 @@ class ObjectLetters {
   analyze::TimelineObjects found_;
 };
 
-/// Its computation takes a third of a second for so many; a timeline is made anew at each zoom.
+/// Its computation takes a third of a second for so many, and the first timeline of a profile has to wait.
 constexpr size_t kMostEvents = 1'000'000;
 
 bool marks_path(const load::Profile& profile) {
@@ -117,7 +117,7 @@ class TimelineTable {
   TimelineTable(View& view, const Source& source, const analyze::Timeline& line, By by)
       : view_(view), source_(source), profile_(source.profile), line_(line) {
     if (by == By::kObject) objects_.emplace(source, line);
-    if (marks_path(profile_)) paths_ = analyze::path_strips(profile_, line, analyze::critical_path(profile_));
+    if (marks_path(profile_)) paths_ = analyze::path_strips(profile_, line, *source.critical_path());
     table_.id = "threads";
     table_.title =
         fmt::format("{:.3f} s to {:.3f} s, {:.2f} ms a letter", double(begin()) / 1e9, double(end()) / 1e9,
