@@ -7,22 +7,22 @@
 #include <algorithm>
 #include <random>
 
+#include "test/unit/observed_times.h"
 #include "test/unit/profile_builder.h"
-#include "viewer/analyze/stretches.h"
 #include "viewer/analyze/thread_states.h"
 
 using namespace varve;
 using load::RunEvent;
 using load::RunStates;
+using test::at;
+using test::check_consistent;
+using test::kMs;
+using test::kStart;
 using test::ObserverBuilder;
 using test::ProfileBuilder;
 using enum format::SwitchKind;
 
 namespace {
-
-constexpr uint64_t kMs = 1'000'000, kStart = 1'000 * kMs;
-
-uint64_t at(uint64_t ms) { return kStart + ms * kMs; }
 
 /// A process with two threads, and nothing observed yet.
 ProfileBuilder two_threads() {
@@ -93,29 +93,6 @@ void expect_states(const load::Profile& profile, int32_t tid, double running_ms,
                      double(got.ready_ns) / kMs);
   cr_expect_float_eq(double(got.waiting_ns()) / kMs, wait_ms, 0.01, "thread %d waited %g", tid,
                      double(got.waiting_ns()) / kMs);
-}
-
-/// What must hold whatever was read.
-void check_consistent(const load::Profile& profile) {
-  const RunStates& states = profile.run_states;
-  cr_assert(std::ranges::is_sorted(states.events, {}, &RunEvent::time_ns));
-  std::vector<uint64_t> until(states.tracks.size());
-  std::vector<bool> ended(states.tracks.size());
-  for (const RunEvent& event : states.events) {
-    cr_assert_lt(event.track.index(), states.tracks.size());
-    cr_assert_leq(event.active(), RunEvent::kWhole);
-    cr_assert(!ended[event.track.index()]);
-    ended[event.track.index()] = event.ended;
-    cr_assert_geq(event.time_ns, states.begin.count);
-    cr_assert_leq(event.time_ns, states.end.count);
-  }
-  analyze::for_each_stretch(states, [&](const RunEvent& event, analyze::TimeRange range) {
-    cr_assert_lt(range.begin, range.end);
-    cr_assert_geq(range.begin, until[event.track.index()]);
-    until[event.track.index()] = range.end;
-  });
-  for (const load::Thread& thread : profile.threads)
-    cr_assert(!thread.track.valid() || thread.track.index() < states.tracks.size());
 }
 
 bool damaged(const load::Profile& profile, const std::string& words) {
@@ -306,56 +283,6 @@ Test(load_observer, threads_that_no_agent_saw) {
   cr_expect_eq(profile.threads[2].name, "raw");
   for (size_t i = 0; i < 5; ++i) cr_expect_eq(profile.threads[i].seen_only, i >= 2);
   cr_expect(profile.threads[3].is_main && !profile.threads[4].is_main);
-}
-
-/// One track, three programs one after the other: each has the time from the end of the one before to its
-/// own.
-Test(load_observer, an_exec_shares_out_a_track) {
-  ProfileBuilder builder;
-  for (uint32_t image = 0; image < 3; ++image) {
-    const size_t process = builder.add_process(100, fmt::format("/usr/bin/program{}", image), image);
-    builder.process(process).start_time_ns = at(10 * image);
-    builder.add_thread(process, 100, "main");
-    builder.process(process).threads[0].start_time_ns = at(10 * image);
-    builder.process(process).threads[0].end_time_ns = at(10 * image + 9);
-  }
-  ObserverBuilder& observer = builder.observer;
-  observer.start_time_ns = at(0);
-  observer.track(0, 100, 100, at(0), "main", true);
-  observer.switched(at(0), 0, kIn, 0);
-  observer.switched(at(15), 0, kOutBlocked);
-  observer.track_end(0, at(29));
-  const load::Profile profile = builder.load();
-  check_consistent(profile);
-  cr_assert_eq(profile.threads.size(), 3);
-  const auto states = analyze::thread_states(profile, {});
-  const uint64_t running[] = {9, 6, 0}, waiting[] = {0, 4, 10};
-  for (size_t i = 0; i < 3; ++i) {
-    cr_expect_eq(profile.threads[i].track.value, 0);
-    cr_expect_eq(states[i].running_ns, running[i] * kMs);
-    cr_expect_eq(states[i].waiting_ns(), waiting[i] * kMs);
-  }
-  cr_expect_eq(states[0].voluntary + states[1].voluntary, 1);
-}
-
-/// Numbers are used again: a thread belongs to the track that lived when it did.
-Test(load_observer, a_number_that_is_used_again) {
-  ProfileBuilder builder;
-  const size_t process = builder.add_process(100);
-  builder.process(process).start_time_ns = at(0);
-  for (int i = 0; i < 2; ++i) {
-    builder.add_thread(process, 101);
-    builder.process(process).threads.back().start_time_ns = at(10 * uint64_t(i) + 1);
-    builder.process(process).threads.back().end_time_ns = at(10 * uint64_t(i) + 4);
-  }
-  for (uint32_t i = 0; i < 2; ++i) {
-    builder.observer.track(i, 100, 101, at(10 * i));
-    builder.observer.track_end(i, at(10 * i + 5));
-  }
-  const load::Profile profile = builder.load();
-  cr_assert_eq(profile.threads.size(), 2);
-  cr_expect_eq(profile.threads[0].track.value, 0);
-  cr_expect_eq(profile.threads[1].track.value, 1);
 }
 
 Test(load_observer, a_file_of_another_run) {

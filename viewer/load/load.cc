@@ -12,9 +12,9 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "common/session_keys.h"
 #include "viewer/load/agent_file.h"
 #include "viewer/load/chunk_pipeline.h"
+#include "viewer/load/complete_session.h"
 #include "viewer/load/creations.h"
 #include "viewer/load/decoded_file.h"
 #include "viewer/load/descriptors.h"
@@ -32,6 +32,7 @@
 #include "viewer/load/session_file.h"
 #include "viewer/load/track_ends.h"
 #include "viewer/load/wait_kinds.h"
+#include "viewer/load/wait_rows.h"
 
 namespace varve::load {
 namespace {
@@ -50,8 +51,8 @@ class Loader {
       return tl::unexpected(
           fmt::format("cannot read the profile {}: {}", profile_.directory, first_refusal()));
     for (uint32_t i = 0; i < agents_.size(); ++i) add_process({i});
-    complete_session();
-    forget_after_stop();
+    complete_session(profile_);
+    forget_after_stop(profile_);
     PathTree tree(profile_);
     profile_.sample_inputs = hash_inputs(sample_sources_, profile_);
     profile_.without_samples = !options_.samples;
@@ -63,7 +64,7 @@ class Loader {
     find_creations(profile_);
     add_reaped(profile_, std::move(reaped_), changes_);
     if (options_.samples) profile_.samples = finish_samples(tree);
-    complete_elapsed();
+    complete_elapsed(profile_);
     add_marks();
     complete_track_ends(profile_, facts_);
     complete_lifetimes(profile_, facts_);
@@ -80,15 +81,10 @@ class Loader {
   void add_thread(ProcessId process, const format::ThreadRecord& record);
   ThreadId thread_of(uint32_t process, uint32_t index);
   bool adopt_samples(PathTree& tree);
-  void adopt_waits(const DecodedSamples& decoded);
   void add_samples(PathTree& tree);
   void add_chunk(const DecodedChunk& chunk, PathTree& tree);
-  void add_event(const DecodedEvent& event, ThreadId thread, PathId path);
   void find_start_sites(PathTree& tree);
   Samples finish_samples(PathTree& tree);
-  void complete_session();
-  void forget_after_stop();
-  void complete_elapsed();
   void add_marks();
   void add_run_states();
 
@@ -102,10 +98,10 @@ class Loader {
   std::vector<uint64_t> start_routines_;                         // by thread: addresses, 0 where not known
   std::vector<ThreadFacts> facts_;                               // by thread
   SampleTable table_;
+  WaitRows wait_rows_{profile_.waits};
   std::vector<PathId> chunk_paths_;
   std::vector<format::ControlChange> changes_;  // of the recording's state
   uint64_t sample_bytes_ = 0;                   // of the chunks added so far
-  uint64_t waited_ns_ = 0;                      // sum of the waits added so far
   std::vector<format::ProcessExitRecord> reaped_;
   WaitLooks looks_;
   std::optional<SessionId> session_id_;
@@ -249,7 +245,7 @@ ThreadId Loader::thread_of(uint32_t process, uint32_t index) {
 bool Loader::adopt_samples(PathTree& tree) {
   auto decoded = read_decoded_file(source_, profile_, profile_.sample_inputs);
   if (!decoded || !tree.adopt(decoded->owners, decoded->sites, std::move(decoded->paths))) return false;
-  adopt_waits(*decoded);
+  wait_rows_.adopt(*decoded);
   size_t row = 0;
   for (const format::DecodedRun& run : decoded->runs) {
     Thread& thread = profile_.threads[run.thread];
@@ -261,20 +257,6 @@ bool Loader::adopt_samples(PathTree& tree) {
   table_.adopt(*std::move(decoded));
   profile_.sample_count = table_.size();
   return true;
-}
-
-void Loader::adopt_waits(const DecodedSamples& decoded) {
-  using format::RecordKind;
-  const size_t releases_end = decoded.waits.size() - decoded.creations;
-  const size_t waits_end = releases_end - decoded.releases;
-  for (size_t i = 0; i < decoded.waits.size(); ++i) {
-    const format::DecodedWait& row = decoded.waits[i];
-    const RecordKind record = i < waits_end      ? RecordKind::kWaitEvent
-                              : i < releases_end ? RecordKind::kRelease
-                                                 : RecordKind::kCreation;
-    add_event({record, format::ObjectKind(row.kind), row.count, row.time_ns, row.object, row.duration_ns},
-              {row.thread}, {row.path});
-  }
 }
 
 void Loader::add_samples(PathTree& tree) {
@@ -325,7 +307,7 @@ void Loader::add_chunk(const DecodedChunk& chunk, PathTree& tree) {
     for (uint32_t row = first; row < end; ++row) {
       const DecodedSample& sample = chunk.samples[row];
       if (sample.is_event) {
-        add_event(*event++, id, chunk_paths_[row]);
+        wait_rows_.add(*event++, id, chunk_paths_[row]);
         continue;
       }
       // What no run can have used comes from a damaged file; sums must not wrap.
@@ -338,24 +320,6 @@ void Loader::add_chunk(const DecodedChunk& chunk, PathTree& tree) {
     thread.sampled += {sum};
     profile_.sampled += {sum};
   }
-}
-
-void Loader::add_event(const DecodedEvent& event, ThreadId thread, PathId path) {
-  if (event.record == format::RecordKind::kRelease) {
-    profile_.waits.releases.push_back(
-        {event.time_ns, event.duration_ns, event.object, thread, path, event.count, event.kind});
-    return;
-  }
-  if (event.record == format::RecordKind::kCreation) {
-    profile_.waits.creations.push_back(
-        {event.time_ns, event.object, thread, path, event.kind, event.count != 0});
-    return;
-  }
-  // As of weights: sums must not wrap.
-  const uint64_t duration = std::min(event.duration_ns, kMostCpuNs - waited_ns_);
-  waited_ns_ += duration;
-  profile_.waits.waits.push_back(
-      {event.time_ns, duration, event.object, thread, path, std::max(event.count, 1u), event.kind});
 }
 
 /// The sites of the threads' start routines, none where no file was mapped there.
@@ -383,39 +347,6 @@ Samples Loader::finish_samples(PathTree& tree) {
   facts_.resize(profile_.threads.size());  // of threads without an agent nothing more is known
   table_.add_ledger(make_ledger(profile_, tree, facts_));
   return table_.finish();
-}
-
-/// What the recorder did not get to write is taken from the agents.
-void Loader::complete_session() {
-  Session& session = profile_.session;
-  if (profile_.processes.empty()) return;
-  const Process& first = profile_.processes.front();
-  if (session.command.empty()) {
-    for (const std::string& word : first.argv) session.command += (session.command.empty() ? "" : " ") + word;
-  }
-  if (session.host.empty()) session.host = first.host;
-  if (session.directory.empty()) session.directory = first.cwd;
-  if (session.start_time == Nanos{}) session.start_time = first.start_time;
-}
-
-/// Where recording stopped before a process ended, the clocks of its end count what was not to be recorded,
-/// and it lived for as long as that.
-void Loader::forget_after_stop() {
-  Nanos stop{profile_.session.number(session_key::kStopMonotonicNs)};
-  if (stop == Nanos{}) return;
-  for (Process& process : profile_.processes)
-    if (process.end_time > stop) process.end_time = stop, process.end_cpu = {};
-  for (Thread& thread : profile_.threads)
-    if (thread.end_time > stop) thread.end_time = stop, thread.end_cpu = {};
-}
-
-void Loader::complete_elapsed() {
-  if (profile_.session.elapsed != Nanos{}) return;
-  Nanos last = profile_.session.start_time;
-  for (const Process& process : profile_.processes) last = std::max(last, process.end_time);
-  for (const Thread& thread : profile_.threads) last = std::max(last, thread.end_time);
-  for (uint64_t time : profile_.samples.time_ns) last = std::max(last, Nanos{time});
-  profile_.session.elapsed = last - profile_.session.start_time;
 }
 
 /// What the programs said themselves, and who paused what.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "viewer/symbol/demangle.h"
+#include "viewer/symbol/rust_punycode.h"
 #include "viewer/symbol/rust_text.h"
 
 namespace varve::symbol {
@@ -19,48 +20,6 @@ constexpr unsigned kMaxSteps = 100000;
 constexpr size_t kMaxIdentifier = 4096;
 
 struct Malformed {};
-
-/// RFC 3492, with the delimiter '_' that Rust uses.
-std::string decode_punycode(std::string_view text) {
-  std::vector<uint32_t> points;
-  if (size_t basic = text.rfind('_'); basic != std::string_view::npos) {
-    for (char c : text.substr(0, basic)) points.push_back(uint8_t(c));
-    text.remove_prefix(basic + 1);
-  }
-  uint32_t n = 128, bias = 72;
-  uint64_t i = 0;
-  bool first = true;
-  while (!text.empty()) {
-    uint64_t start = i, weight = 1;
-    for (uint32_t k = 36;; k += 36) {
-      if (text.empty()) throw Malformed{};
-      char c = text.front();
-      text.remove_prefix(1);
-      uint32_t digit = c >= 'a' && c <= 'z'   ? uint32_t(c - 'a')
-                       : c >= '0' && c <= '9' ? uint32_t(c - '0' + 26)
-                                              : 36;
-      if (digit == 36) throw Malformed{};
-      i += digit * weight;
-      if (i > UINT32_MAX || weight > UINT32_MAX) throw Malformed{};
-      uint32_t threshold = k <= bias ? 1 : std::min(k - bias, 26u);
-      if (digit < threshold) break;
-      weight *= 36 - threshold;
-    }
-    uint64_t count = points.size() + 1;
-    uint64_t delta = (i - start) / (std::exchange(first, false) ? 700 : 2);
-    delta += delta / count;
-    uint32_t k = 0;
-    for (; delta > 455; k += 36) delta /= 35;
-    bias = k + uint32_t(36 * delta / (delta + 38));
-    n += uint32_t(i / count);
-    i %= count;
-    if (!is_scalar(n)) throw Malformed{};
-    points.insert(points.begin() + ptrdiff_t(i++), n);
-  }
-  std::string out;
-  for (uint32_t point : points) append_utf8(out, point);
-  return out;
-}
 
 struct Basic {
   char code;
@@ -147,7 +106,9 @@ class V0 {
     at_ += size;
     if (!punycode) return std::string(bytes);
     if (bytes.size() > kMaxIdentifier) throw Malformed{};
-    return decode_punycode(bytes);
+    std::optional<std::string> decoded = decode_punycode(bytes);
+    if (!decoded) throw Malformed{};
+    return *std::move(decoded);
   }
 
   /// <backref> = "B" <base-62-number>: an offset from after "_R", always to something before. What is not

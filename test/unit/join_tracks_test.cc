@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// Which thread of the agents each track of the observer is, where one number is several of them. Context:
+// tests.
+#include <criterion/criterion.h>
+#include <fmt/format.h>
+
+#include "test/unit/observed_times.h"
+#include "test/unit/profile_builder.h"
+#include "viewer/analyze/thread_states.h"
+
+using namespace varve;
+using test::at;
+using test::check_consistent;
+using test::kMs;
+using test::ObserverBuilder;
+using test::ProfileBuilder;
+using enum format::SwitchKind;
+
+/// One track, three programs one after the other: each has the time from the end of the one before to its
+/// own.
+Test(join_tracks, an_exec_shares_out_a_track) {
+  ProfileBuilder builder;
+  for (uint32_t image = 0; image < 3; ++image) {
+    const size_t process = builder.add_process(100, fmt::format("/usr/bin/program{}", image), image);
+    builder.process(process).start_time_ns = at(10 * image);
+    builder.add_thread(process, 100, "main");
+    builder.process(process).threads[0].start_time_ns = at(10 * image);
+    builder.process(process).threads[0].end_time_ns = at(10 * image + 9);
+  }
+  ObserverBuilder& observer = builder.observer;
+  observer.start_time_ns = at(0);
+  observer.track(0, 100, 100, at(0), "main", true);
+  observer.switched(at(0), 0, kIn, 0);
+  observer.switched(at(15), 0, kOutBlocked);
+  observer.track_end(0, at(29));
+  const load::Profile profile = builder.load();
+  check_consistent(profile);
+  cr_assert_eq(profile.threads.size(), 3);
+  const auto states = analyze::thread_states(profile, {});
+  const uint64_t running[] = {9, 6, 0}, waiting[] = {0, 4, 10};
+  for (size_t i = 0; i < 3; ++i) {
+    cr_expect_eq(profile.threads[i].track.value, 0);
+    cr_expect_eq(states[i].running_ns, running[i] * kMs);
+    cr_expect_eq(states[i].waiting_ns(), waiting[i] * kMs);
+  }
+  cr_expect_eq(states[0].voluntary + states[1].voluntary, 1);
+}
+
+/// Numbers are used again: a thread belongs to the track that lived when it did.
+Test(join_tracks, a_number_that_is_used_again) {
+  ProfileBuilder builder;
+  const size_t process = builder.add_process(100);
+  builder.process(process).start_time_ns = at(0);
+  for (int i = 0; i < 2; ++i) {
+    builder.add_thread(process, 101);
+    builder.process(process).threads.back().start_time_ns = at(10 * uint64_t(i) + 1);
+    builder.process(process).threads.back().end_time_ns = at(10 * uint64_t(i) + 4);
+  }
+  for (uint32_t i = 0; i < 2; ++i) {
+    builder.observer.track(i, 100, 101, at(10 * i));
+    builder.observer.track_end(i, at(10 * i + 5));
+  }
+  const load::Profile profile = builder.load();
+  cr_assert_eq(profile.threads.size(), 2);
+  cr_expect_eq(profile.threads[0].track.value, 0);
+  cr_expect_eq(profile.threads[1].track.value, 1);
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// Who ended the wait for a pipe that nobody was seen to write to: the only process that had it as its output
+// then, and nobody where there may be several. Context: tests.
+#include <criterion/criterion.h>
+
+#include "viewer/analyze/releasers.h"
+
+namespace varve {
+namespace {
+
+using format::ObjectKind;
+
+constexpr uint64_t kMs = 1'000'000;
+constexpr uint32_t kPipe = 3, kOtherPipe = 4;
+constexpr ProcessId kReader{0}, kWriter{1}, kSecond{2};
+
+/// Three processes of a thread each; the thread of the first waits for the pipe from 10 to 40 ms.
+struct Pipeline {
+  load::Profile profile;
+
+  Pipeline() {
+    for (uint32_t i = 0; i < 3; ++i) {
+      load::Process process;
+      process.pid = int32_t(100 + i);
+      process.start_time = {(i + 1) * kMs};
+      profile.processes.push_back(process);
+      load::Thread thread;
+      thread.process = {i};
+      thread.tid = process.pid;
+      thread.is_main = true;
+      profile.threads.push_back(thread);
+    }
+    profile.paths = {{}};
+    profile.waits.waits = {{40 * kMs, 30 * kMs, 5, {0}, {0}, 1, ObjectKind::kDescriptor, 0, kPipe}};
+  }
+
+  load::Process& process(ProcessId id) { return profile.processes[id.index()]; }
+  /// The process whose thread ended the wait; none: nobody knows.
+  ProcessId writer() const {
+    const auto releaser = analyze::Releasers(profile).of(profile.waits.waits[0]);
+    return releaser ? profile.threads[releaser->thread.index()].process : ProcessId::none();
+  }
+};
+
+Test(pipe_writers, the_only_one) {
+  Pipeline made;
+  cr_expect(made.writer() == ProcessId::none(), "nobody is known to have the pipe");
+  made.profile.waits.outputs = {{kOtherPipe, kWriter}};
+  cr_expect(made.writer() == ProcessId::none());
+  made.profile.waits.outputs = {{kPipe, kWriter}, {kOtherPipe, kSecond}};
+  cr_assert(made.writer() == kWriter);
+  const auto releaser = analyze::Releasers(made.profile).of(made.profile.waits.waits[0]);
+  cr_expect_eq(releaser->time_ns, 40 * kMs, "when is not known: at the latest when the reader goes on");
+}
+
+Test(pipe_writers, of_several_nobody_knows_which) {
+  Pipeline made;
+  made.profile.waits.outputs = {{kPipe, kWriter}, {kPipe, kSecond}};
+  cr_expect(made.writer() == ProcessId::none());
+  made.process(kWriter).end_time = {35 * kMs};
+  cr_expect(made.writer() == ProcessId::none(), "its end may be what the reader saw: the clocks differ");
+  made.process(kWriter).end_time = {20 * kMs};
+  cr_expect(made.writer() == kSecond, "what had ended writes nothing");
+  made.process(kWriter).end_time = {};
+  made.process(kSecond).start_time = {41 * kMs};
+  cr_expect(made.writer() == kWriter, "and what had not begun neither");
+}
+
+Test(pipe_writers, nobody_writes_to_itself) {
+  Pipeline made;
+  made.profile.waits.outputs = {{kPipe, kReader}};
+  cr_expect(made.writer() == ProcessId::none());
+  made.profile.waits.outputs = {{kPipe, kReader}, {kPipe, kWriter}};
+  cr_expect(made.writer() == kWriter);
+}
+
+Test(pipe_writers, who_was_seen_to_write_did) {
+  Pipeline made;
+  made.profile.waits.outputs = {{kPipe, kWriter}};
+  made.profile.waits.releases = {{39 * kMs, 0, 9, {2}, {0}, 1, ObjectKind::kDescriptor, kPipe}};
+  cr_expect(made.writer() == kSecond);
+  made.profile.waits.releases[0].time_ns = 9 * kMs;
+  cr_expect(made.writer() == kWriter, "that was before the reader waited");
+}
+
+Test(pipe_writers, only_of_single_waits_for_input) {
+  Pipeline made;
+  made.profile.waits.outputs = {{kPipe, kWriter}};
+  made.profile.waits.waits[0].object |= format::kToSend;
+  cr_expect(made.writer() == ProcessId::none(), "who waits to write waits for a reader");
+  made.profile.waits.waits[0].object = 5;
+  made.profile.waits.waits[0].count = 7;
+  cr_expect(made.writer() == ProcessId::none(), "when a sum of waits was nobody knows");
+}
+
+}  // namespace
+}  // namespace varve
