@@ -80,3 +80,13 @@ for name in by-bash by-dash by-python alone; do
   ledger $name
   holds "not sampled with $name: $(summary unsampled_ns $name) of $(summary cpu_ns $name)" "$(summary unsampled_ns $name) <= 0.002 * $(summary cpu_ns $name)"
 done
+
+# In a pid namespace of its own a program stands under its number there; what the observer sees of it adds no CPU time.
+if unshare --pid --fork true 2>/dev/null; then
+  profile inside unshare --pid --fork sh -c "$programs/split; true"
+  ledger inside
+  expect_eq "programs with samples" "$(rows threads inside "sorted({r['name'] for r in rows if n(r, 'samples')}), [r['tid'] for r in rows if n(r, 'samples')]")" "(['split'], ['2'])"
+  expect_eq "CPU time by another number" "$(rows threads inside "sum(n(r, 'cpu_ns') for r in rows if r['name'] == 'split' and r['tid'] != '2')")" 0
+else
+  echo "SKIPPED: a pid namespace; there is no right to make one"
+fi
