@@ -72,7 +72,8 @@ BENCHES := $(patsubst test/bench/%.cc,$(BUILD)/bench/%,$(BENCH_SRC))
 MICROS := $(patsubst test/micro/%.cc,$(BUILD)/micro/%,$(MICRO_SRC)) $(BUILD)/micro/calls_micro
 PAGES := $(patsubst man/%.in,$(BUILD)/man/%,$(wildcard man/*.in)) $(patsubst man/%,$(BUILD)/man/%,$(filter-out %.in,$(wildcard man/*.[157])))
 
-.PHONY: all demo check test unit programs replays asan stress fuzz bench bench-micro accept format install uninstall dist clean deps deps-check
+.PHONY: all demo check test unit programs replays asan stress fuzz bench bench-micro accuracy accept format install uninstall dist clean deps \
+  deps-check deps-bench
 .DELETE_ON_ERROR:
 
 all: $(BUILD)/varve $(BUILD)/libvarve.so $(BUILD)/varve-demo $(PAGES)
@@ -200,7 +201,9 @@ $(BUILD)/micro/%: $(BUILD)/obj/test/micro/%.o $(call obj,obj,$(SIGNAL_SRC) agent
 $(BUILD)/micro/calls_micro: test/micro/calls_micro.c test/programs/work.h
 	@mkdir -p $(@D)
 	$(CC) -O2 -g -I. $< -o $@ -lpthread
-bench: all programs $(BENCHES)
+# varve beside other profilers; the tables are test/bench/RESULTS.md. RUNS, WHAT, PROGRAMS, TOOLS, RATES and NEW: test/bench/run.sh.
+bench: deps-bench
+	+$(MAKE) --no-print-directory all programs $(BENCHES)
 	BUILD=$(BUILD) test/bench/run.sh
 bench-micro: all $(MICROS) $(BUILD)/bench/generate_profile
 	BUILD=$(BUILD) test/micro/run.sh
@@ -214,6 +217,9 @@ deps:
 	NO_DEPS=$(NO_DEPS) test/deps.sh build
 deps-check:
 	NO_DEPS=$(NO_DEPS) test/deps.sh build check
+# A peer that cannot be installed is said to be absent.
+deps-bench: deps
+	NO_DEPS=$(NO_DEPS) test/deps.sh bench || true
 
 demo: deps
 	+$(MAKE) --no-print-directory all

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Installs the Debian packages that are missing, saying which: test/deps.sh build [check].
+# Installs the Debian packages that are missing, saying which: test/deps.sh build [check] [bench].
 # Works on Debian and Ubuntu; elsewhere it names them and goes on. NO_DEPS=1: does nothing.
 set -eu
 [ -z "${NO_DEPS:-}" ] || exit 0
@@ -10,12 +10,15 @@ build="g++ make binutils libfmt-dev libcli11-dev libexpected-dev libre2-dev nloh
   libboost-stacktrace-dev"
 check="libcriterion-dev libunwind-dev clang-format musl-tools libcap2-bin bsdutils python3 git xz-utils sqlite3
   mandoc bsdextrautils procps tmux ncurses-bin ncurses-base gdb strace"
+# What make bench compares varve with, and the programs that it runs under them; gprofng is in binutils.
+bench="linux-perf google-perftools libgoogle-perftools4 libc6-dbg python3 gcc xz-utils sqlite3 redis-server redis-tools nodejs"
 
 wanted=
 for group in "$@"; do
   case $group in
     build) wanted="$wanted $build" ;;
     check) wanted="$wanted $check" ;;
+    bench) wanted="$wanted $bench" ;;
     *) echo "$0: no such group: $group" >&2; exit 2 ;;
   esac
 done

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// thread_churn THREADS MS: many threads that each work for a few ms, two at a time. Prints how many ran and
-// the process's CPU time. Context: test 44 and its stress form.
+// thread_churn THREADS MS [PARTS]: many threads that each work for a few ms, or that over PARTS, two at a time. Prints
+// how many ran and the process's CPU time. Context: test 44 and its stress form, make bench.
 #include <pthread.h>
 
 #include "work.h"
@@ -17,7 +17,7 @@ static void* work(void* argument) {
 
 int main(int argc, char** argv) {
   uint64_t count = number_argument(argc, argv, 1, 2000);
-  steps = number_argument(argc, argv, 2, 3) * STEPS_PER_MS;
+  steps = number_argument(argc, argv, 2, 3) * STEPS_PER_MS / number_argument(argc, argv, 3, 1);
   pthread_t threads[kAtOnce];
   for (uint64_t i = 0; i < count; ++i) {
     if (i >= kAtOnce) pthread_join(threads[i % kAtOnce], NULL);
