@@ -15,6 +15,7 @@
 #include <cstring>
 
 #include "agent/program_memory.h"
+#include "agent/signal/clock.h"
 #include "agent/signal/raw_syscall.h"
 
 namespace varve::agent {
@@ -37,7 +38,7 @@ constexpr Call kCalls[] = {
     {__NR_nanosleep, {}},
     {__NR_prctl, {PR_GET_NAME}},
     {__NR_prctl, {PR_GET_SECCOMP}},
-    {__NR_timer_create, {uint64_t(CLOCK_THREAD_CPUTIME_ID)}},
+    {__NR_timer_create, {uint64_t(kTickClock)}},
     {__NR_timer_settime, {}},
     {__NR_timer_delete, {}},
     {__NR_getrusage, {}},
