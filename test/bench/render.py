@@ -27,8 +27,8 @@ that varve has no sample for is in its ledger, in the residual.
 """
 WHOLE = """The share of stacks (all rates together) that reach the root. varve's unwinder knows it; of the others a stack counts where one of
 its three outermost frames is a call by which the C library starts main or a thread (`test/programs/root_frames.c`), or where it
-ends in the dynamic loader. perf: user frames of `perf script`, samples without any left out. gperftools: its file. gprofng: the first
-level of its call tree.
+ends in the dynamic loader; one that ends in main is cut off, as perf's of sqlite3 are, whose main alone has more stack than perf copies.
+perf: user frames of `perf script`, samples without any left out. gperftools: its file. gprofng: the first level of its call tree.
 """
 BYTES = """Sample files over samples. varve: the agents' files (of *varve* with its waits, modules and threads), not the record of context
 switches; perf: perf.data; gperftools: all processes' files; gprofng: `profile` and `data.frameinfo` without the zeros at their ends, not

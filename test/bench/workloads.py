@@ -39,8 +39,8 @@ console.log(s, Object.values(o).sort().length)
 """
 SQL = """
 create table t(a integer, b text, c integer);
-with recursive n(i) as (select 1 union all select i + 1 from n where i < 1200000)
-insert into t select i, 'row ' || (i * 7919 % 1200000), i % 1000 from n;
+with recursive n(i) as (select 1 union all select i + 1 from n where i < 900000)
+insert into t select i, 'row ' || (i * 7919 % 900000), i % 1000 from n;
 create index t_b on t(b);
 select count(*), sum(x.a) from t x join t y on x.b = y.b where x.c < 700;
 select c, count(*), max(b) from t group by c order by 3 limit 5;
@@ -49,7 +49,7 @@ select count(*) from t where b like '%99%';
 # The distribution's, rather than a script of somebody's that looks for one.
 PYTHON3 = "/usr/bin/python3"
 C_FILES, C_FUNCTIONS = 12, 50
-REDIS_REQUESTS = 200000
+REDIS_REQUESTS = 140000
 
 
 class Workload:
