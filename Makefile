@@ -205,6 +205,13 @@ $(BUILD)/micro/calls_micro: test/micro/calls_micro.c test/programs/work.h
 bench: deps-bench
 	+$(MAKE) --no-print-directory all programs $(BENCHES)
 	BUILD=$(BUILD) test/bench/run.sh
+# What profilers say of programs that know the truth; the table is test/accuracy/RESULTS.md. LENGTH: a multiple of the usual length.
+accuracy: deps-bench
+	+$(MAKE) --no-print-directory all $(BUILD)/accuracy/truth
+	BUILD=$(BUILD) test/accuracy/run.sh
+$(BUILD)/accuracy/truth: test/accuracy/truth.c test/programs/work.h
+	@mkdir -p $(@D)
+	$(CC) -O2 -g -fno-omit-frame-pointer -I. $< -o $@ -lpthread
 bench-micro: all $(MICROS) $(BUILD)/bench/generate_profile
 	BUILD=$(BUILD) test/micro/run.sh
 
