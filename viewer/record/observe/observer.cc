@@ -108,7 +108,7 @@ void Observer::run() {
   std::vector<pollfd> wakes = {{stop_event_, POLLIN, 0}};
   source_->add_wakes(wakes);
   Nanos now = clock_now(CLOCK_MONOTONIC), flushed = now;
-  while (!(wakes[0].revents & POLLIN) && !writer_->failed()) {
+  while (!stopping_ && !writer_->failed()) {
     Nanos next = source_->look(now);
     if (affinity_.due(now)) affinity_.look(now, source_->threads());
     if (now - flushed >= kFlushPeriod) {
@@ -128,7 +128,8 @@ void Observer::run() {
 
 void Observer::join() {
   if (thread_.joinable()) {
-    uint64_t one = 1;
+    stopping_ = true;
+    uint64_t one = 1;  // so that it looks at once; where that is refused, when its next look is due
     while (write(stop_event_, &one, sizeof one) < 0 && errno == EINTR) continue;
     thread_.join();
   }

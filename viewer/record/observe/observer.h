@@ -6,6 +6,7 @@
 // Context: viewer; one thread of its own, begun and ended by the recorder's main thread.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -52,6 +53,7 @@ class Observer {
   std::unique_ptr<Source> source_;
   AffinityWatch affinity_;
   int stop_event_ = -1;
+  std::atomic<bool> stopping_{false};
   std::thread thread_;
   Nanos cpu_;  // of the thread
   bool told_ = false;
