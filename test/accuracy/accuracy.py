@@ -42,7 +42,7 @@ def measure(profiler, command, interval_ms, at):
 
 
 def cell(profiler, command, interval_ms, at):
-    """(error of a share, standard errors, function), or why there is none."""
+    """(error of a share, standard errors, samples), or why there is none."""
     try:
         truth, found, samples = measure(profiler, command, interval_ms, at)
     except (profilers.Unable, OSError, subprocess.SubprocessError) as problem:
@@ -53,7 +53,7 @@ def cell(profiler, command, interval_ms, at):
 def words(result):
     if isinstance(result, str):
         return result
-    return f"{100 * result[0]:+.2f} points, {result[1]:.1f} s.e."
+    return f"{100 * result[0]:+.2f} points, {result[1]:.1f} s.e., n = {result[2]}"
 
 
 def slow_downs(profiler, program, work, interval_ms):

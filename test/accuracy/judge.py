@@ -12,17 +12,16 @@ def shares(times, names):
 
 
 def worst_error(truth, found, samples):
-    """The largest error of a share: (error, in standard errors, function). The standard error is that of `samples`
-    independent ones, sqrt(p (1 - p) / n); a tick of resolution is no error, so one sample is taken off."""
+    """The largest error of a share: (error, in standard errors, samples). The standard error is that of so many
+    independent ones, sqrt(p (1 - p) / n)."""
     names = list(truth)
     true, seen = shares(truth, names), shares(found, names)
     if seen is None or samples == 0:
         return None
-    worst = (0.0, 0.0, names[0])
+    worst = (0.0, 0.0)
     for name in names:
         p = true[name]
         error = seen[name] - p
-        beyond = max(abs(error) - 1 / samples, 0)
-        z = beyond / math.sqrt(p * (1 - p) / samples) if 0 < p < 1 else 0
-        worst = max(worst, (z, error, name), key=lambda each: (each[0], abs(each[1])))
-    return worst[1], worst[0], worst[2]
+        z = abs(error) / math.sqrt(p * (1 - p) / samples) if 0 < p < 1 else 0
+        worst = max(worst, (z, error))
+    return worst[1], worst[0], samples

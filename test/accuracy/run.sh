@@ -10,8 +10,8 @@ cat > RESULTS.new <<'TEXT'
 # Accuracy beside other profilers
 
 `make accuracy` made this page. Each program measures by its threads' own CPU clocks what its functions cost; a cell is the largest
-error of a function's share, in points (hundredths of the time) and in standard errors of as many random samples as were taken.
-Below three is what chance does. The programs keep frame pointers, so that every profiler has whole stacks.
+error of a function's share, in points (hundredths of the time) and in standard errors of n random samples, as many as were taken.
+Below three is what chance does; few samples can say nothing. The programs keep frame pointers, so that every profiler has whole stacks.
 
 TEXT
 python3 accuracy.py --build "$build" --program "$build/accuracy/truth" --length "${LENGTH:-1}" | tee -a RESULTS.new
