@@ -118,14 +118,16 @@ static void hold(void) {
 
 static void interrupted(void) {
   struct sigaction action = {.sa_handler = nothing};
-  const struct itimerval timer = {{0, 0}, {0, 3000}};
+  const struct itimerval timer = {{0, 3000}, {0, 3000}}, none = {0};  // again: the first may come before the wait
   sigaction(SIGALRM, &action, 0);
   hold();
   const pid_t child = fork();
   if (child == 0) for (;;) pause();
   for (int which = 0; which < 10; ++which) {
     setitimer(ITIMER_REAL, &timer, 0);
-    printf("%d ", which), say("interrupted", never_ends(which));
+    const long result = never_ends(which);
+    setitimer(ITIMER_REAL, &none, 0);
+    printf("%d ", which), say("interrupted", result);
   }
   kill(child, SIGKILL);
 }
@@ -156,7 +158,7 @@ static void cancelled(void) {
 
 static pthread_once_t once = PTHREAD_ONCE_INIT, inner = PTHREAD_ONCE_INIT, both = PTHREAD_ONCE_INIT;
 static once_flag flag = ONCE_FLAG_INIT;
-static int begun;
+static volatile int begun;
 static void inner_routine(void) { puts("inner"); }
 static void outer_routine(void) { say("inner", pthread_once(&inner, inner_routine)), puts("outer"); }
 static void flagged(void) { puts("flagged"); }
@@ -169,7 +171,8 @@ static void once_only(void) {
   say("once", pthread_once(&once, outer_routine)), say("once", pthread_once(&once, outer_routine));
   call_once(&flag, flagged), call_once(&flag, flagged);
   pthread_t first, second;
-  pthread_create(&first, 0, do_both, 0), usleep(3000);
+  pthread_create(&first, 0, do_both, 0);
+  while (!begun) usleep(1000);
   pthread_create(&second, 0, do_both, 0), usleep(3000);
   pthread_cancel(first), pthread_join(first, 0), pthread_join(second, 0);
 }
