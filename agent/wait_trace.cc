@@ -78,6 +78,8 @@ RecordFields fields_of(const Event& event, uint8_t flags, uint64_t now_ns) {
   return fields;
 }
 
+uint64_t now_of(ThreadBlock& block) { return block.clock.now_ns(wait_trace.tick_length); }
+
 bool can_write() { return in_recorded_process() && agent_state.takes_samples(agent_state.state()); }
 
 /// When the thread began what ended then: the descriptor was this one already.
@@ -214,7 +216,7 @@ Waiting::Waiting(ObjectKind kind, uint64_t object, Asked asked)
   forget_left_scope(*block_, this);
   outer_ = block_->open_wait;
   outer_scope_ = block_->open_scope;
-  wait_ = {kind, object, monotonic_ns()};
+  wait_ = {kind, object, now_of(*block_)};
   set_open(*block_, wait_, this);
   if (!format::is_released(kind)) return;
   wait_trace.waiters.enter(object, wait_.begin_ns);
@@ -227,7 +229,7 @@ uint64_t Waiting::end() {
   if (block_->open_scope == this) set_open(*block_, outer_, outer_scope_);
   ThreadBlock& block = *block_;
   block_ = nullptr;
-  const uint64_t now = monotonic_ns();
+  const uint64_t now = now_of(block);
   if (!was_none_) end_wait(block, wait_, asked_, now);
   return now > wait_.begin_ns ? now - wait_.begin_ns : 0;
 }

@@ -42,6 +42,7 @@ class Allowance {
 struct WaitTrace {
   std::atomic<bool> on{false};
   std::atomic<bool> had_waiters{false};  // any thread for any object, ever; hardly ever written
+  TickLength tick_length;
   Waiters waiters;
 };
 extern WaitTrace wait_trace __attribute__((visibility("hidden")));

@@ -12,6 +12,7 @@
 #include "agent/signal/sample_writer.h"
 #include "agent/signal/self_limit.h"
 #include "agent/signal/short_waits.h"
+#include "agent/signal/thread_clock.h"
 #include "agent/signal/unwind.h"
 
 namespace varve::agent {
@@ -35,6 +36,7 @@ struct ThreadBlock {
   bool program_blocks_sigprof = false;  // as it believes: ticks are let in all the same
 
   // Not the handler's: the hooks'.
+  ThreadClock<> clock;
   OpenWait open_wait;
   void* open_scope = nullptr;  // the Waiting that it belongs to
   ShortWaits short_waits;
