@@ -12,6 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 
 #include "agent/event_log.h"
@@ -31,6 +32,12 @@ struct Known {
 constexpr uint32_t kKnown = 256;
 constinit Known known[kKnown];
 
+/// By descriptor: what it was that keeps its name as long as it lives, see settled_key(), and what of it is
+/// known. To ask for the name again would take five system calls.
+constexpr uint32_t kSettled = 1024;
+constexpr uint64_t kNamed = 1, kWithinMachine = 2, kSettledBits = 3;
+constinit std::atomic<uint64_t> settled[kSettled];
+
 constexpr uint32_t kMostName = 256;
 constexpr uint32_t kMostFlow = 2 * INET6_ADDRSTRLEN + 24;
 
@@ -40,6 +47,9 @@ struct Description {
   char name[kMostName] = {};
   char in[kMostFlow] = {}, out[kMostFlow] = {};
 };
+
+/// An eventfd, an epoll descriptor and the like.
+bool has_no_type(const struct stat& status) { return (status.st_mode & S_IFMT) == 0; }
 
 unsigned port_of(const sockaddr_storage& address) {
   // Of IPv4 and IPv6 in the same place.
@@ -98,7 +108,8 @@ void write_flow(char* flow, const sockaddr_storage& from, const sockaddr_storage
 }
 
 /// "socket 127.0.0.1:6379", the peer, or "socket at 0.0.0.0:80", its own address: of the two the one with the
-/// smaller port, which is the server's, so that all connections of a server are one. False: no socket.
+/// smaller port, which is the server's, so that all connections of a server are one. True: it has both ends,
+/// and keeps them.
 bool describe_socket(int fd, Description& description) {
   Ends ends;
   const bool has_both = find_ends(fd, ends);
@@ -107,28 +118,27 @@ bool describe_socket(int fd, Description& description) {
   const bool to_peer = has_both && port_of(ends.peer) <= port_of(ends.own);
   text.add(to_peer ? "socket " : "socket at ");
   add_address(text, to_peer ? ends.peer : ends.own);
-  if (!has_both || !same_machine(ends)) return true;
+  if (!has_both || !same_machine(ends)) return has_both;
   write_flow(description.in, ends.peer, ends.own);
   write_flow(description.out, ends.own, ends.peer);
   return true;
 }
 
 /// As /proc has it: a path, "pipe:[81]", "anon_inode:[eventfd]". What has no file type, an eventfd, leads
-/// from the process to itself.
-void describe_file(int fd, Description& description) {
+/// from the process to itself. True: it stays so; what has a path may get another.
+bool describe_file(int fd, const struct stat& status, Description& description) {
   char link[40];
   TextBuilder(link, sizeof link).add("/proc/self/fd/").add(uint64_t(unsigned(fd)));
   const long size =
       raw_syscall(__NR_readlink, as_arg(link), as_arg(description.name), sizeof description.name - 1);
   description.name[size > 0 ? size : 0] = 0;
-  struct stat status {};
-  if (failed(raw_syscall(__NR_fstat, fd, as_arg(&status)))) return;
   TextBuilder text(description.in, sizeof description.in);
   if (S_ISFIFO(status.st_mode))
     text.add("pipe ").add(uint64_t(status.st_dev)).add(" ").add(uint64_t(status.st_ino));
-  else if ((status.st_mode & S_IFMT) == 0)
+  else if (has_no_type(status))
     text.add("process ").add(uint64_t(raw_syscall(__NR_getpid))).add(" ").add(uint64_t(unsigned(fd)));
   std::memcpy(description.out, description.in, sizeof description.in);
+  return size > 0 && description.in[0];
 }
 
 uint32_t bytes_of(const char* text) { return uint32_t(std::strlen(text)) + 1; }
@@ -156,13 +166,31 @@ void write_description(int fd, const Description& description, uint64_t time_ns)
 /// A filter of system calls may end the program for one that it did not foresee.
 bool may_ask() { return raw_syscall(__NR_prctl, PR_GET_SECCOMP) == 0; }
 
-}  // namespace
+bool look_at(int fd, struct stat& status) {
+  return fd >= 0 && may_ask() && !failed(raw_syscall(__NR_fstat, fd, as_arg(&status)));
+}
 
-void note_descriptor(int fd, uint64_t time_ns) {
-  if (fd < 0 || !may_ask()) return;
-  Description description;
-  if (!describe_socket(fd, description)) describe_file(fd, description);
-  if (!description.name[0]) return;
+/// Of a descriptor and what it leads to, by its inode. All that has no type has one inode: for a tenth of a
+/// second it is taken to be what it was.
+uint64_t settled_key(int fd, const struct stat& status, uint64_t time_ns) {
+  const uint64_t parts[] = {uint64_t(unsigned(fd)), uint64_t(status.st_dev), uint64_t(status.st_ino),
+                            uint64_t(status.st_mode & S_IFMT), has_no_type(status) ? time_ns >> 27 : 0};
+  uint64_t key = 0;
+  for (const uint64_t part : parts) key = (key ^ part) * 0x9e3779b97f4a7c15u, key ^= key >> 32;
+  return key & ~kSettledBits;
+}
+
+/// What is known of it; 0: nothing.
+uint64_t settled_as(int fd, uint64_t key) {
+  const uint64_t last = settled[unsigned(fd) % kSettled].load(std::memory_order_relaxed);
+  return (last & ~kSettledBits) == key ? last : 0;
+}
+void settle(int fd, uint64_t what) {
+  settled[unsigned(fd) % kSettled].store(what, std::memory_order_relaxed);
+}
+
+/// Writes a description unless it is the last of this number.
+void write_once(int fd, const Description& description, uint64_t time_ns) {
   const uint32_t hash = format::fnv1a(reinterpret_cast<const uint8_t*>(&description), sizeof description);
   EventGuard guard(names);
   Known& last = known[unsigned(fd) % kKnown];
@@ -171,14 +199,31 @@ void note_descriptor(int fd, uint64_t time_ns) {
   write_description(fd, description, time_ns);
 }
 
+}  // namespace
+
+void note_descriptor(int fd, uint64_t time_ns) {
+  struct stat status {};
+  if (!look_at(fd, status)) return;
+  const uint64_t key = settled_key(fd, status, time_ns);
+  if (settled_as(fd, key) & kNamed) return;
+  Description description;
+  const bool is_socket = S_ISSOCK(status.st_mode);
+  const bool stays = is_socket ? describe_socket(fd, description) : describe_file(fd, status, description);
+  if (!description.name[0]) return;
+  write_once(fd, description, time_ns);
+  if (stays) settle(fd, key | kNamed | (is_socket && description.in[0] ? kWithinMachine : 0));
+}
+
 Traffic traffic_of(int fd) {
   struct stat status {};
-  if (fd < 0 || !may_ask() || failed(raw_syscall(__NR_fstat, fd, as_arg(&status)))) return Traffic::kNone;
+  if (!look_at(fd, status)) return Traffic::kNone;
   if (S_ISFIFO(status.st_mode)) return Traffic::kPipe;
-  if ((status.st_mode & S_IFMT) == 0) return Traffic::kOther;
+  if (has_no_type(status)) return Traffic::kOther;
+  if (!S_ISSOCK(status.st_mode)) return Traffic::kNone;
+  const uint64_t known_as = settled_as(fd, settled_key(fd, status, 0));
+  if (known_as) return known_as & kWithinMachine ? Traffic::kOther : Traffic::kNone;
   Ends ends;
-  return S_ISSOCK(status.st_mode) && find_ends(fd, ends) && same_machine(ends) ? Traffic::kOther
-                                                                               : Traffic::kNone;
+  return find_ends(fd, ends) && same_machine(ends) ? Traffic::kOther : Traffic::kNone;
 }
 
 void note_standard_pipes(uint64_t time_ns) {
@@ -189,6 +234,7 @@ void note_standard_pipes(uint64_t time_ns) {
 void forget_descriptor_names() {
   names.begin_anew();
   for (Known& each : known) each = {};
+  for (std::atomic<uint64_t>& each : settled) each.store(0, std::memory_order_relaxed);
 }
 
 }  // namespace varve::agent

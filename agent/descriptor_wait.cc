@@ -19,7 +19,7 @@ struct LastTransfers {
 };
 constinit LastTransfers last_in, last_out;
 
-/// What is no pipe and no socket now may be one soon, under the same number.
+/// What is of no interest now may be a pipe soon, under the same number.
 constexpr uint64_t kAskAgainNs = 10'000'000;
 
 /// Pipes hold pages, so one that is full gives that much to who asks for it.
@@ -27,6 +27,10 @@ constexpr uint64_t kFullPage = 4096;
 
 /// A thousand a second, and two thousand at once: one takes 3 to 6 us, for the stack and the name.
 constinit Allowance transfers{1'000'000, 2'000'000'000};
+
+/// What a descriptor is takes up to four system calls to know, 1 to 2 us: a server that asked that of every
+/// request would run half as fast again. As many as transfers are noted, and as many again that are not.
+constinit Allowance looks{500'000, 2'000'000'000};
 
 }  // namespace
 
@@ -39,9 +43,10 @@ void note_transfer(int fd, Way way, uint64_t bytes, uint64_t begin_ns, uint64_t 
   if (begin_ns < before + seldom) return;
   // It was empty, so nobody waited to send; unless the thread only had no processor for a while.
   if (way == Way::kIn && took_ns > seldom && bytes < kFullPage) return;
+  if (!transfers.has_any(begin_ns) || !looks.take(begin_ns)) return;
   const Traffic traffic = traffic_of(fd);
-  if (traffic == Traffic::kNone) return last.store(begin_ns + kAskAgainNs, std::memory_order_relaxed);
-  if (way == Way::kIn && traffic != Traffic::kPipe) return;
+  if (traffic == Traffic::kNone || (way == Way::kIn && traffic != Traffic::kPipe))
+    return last.store(begin_ns + kAskAgainNs, std::memory_order_relaxed);
   if (transfers.take(begin_ns)) note_release(format::ObjectKind::kDescriptor, released_by(fd, way), begin_ns);
 }
 
