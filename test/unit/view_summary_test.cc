@@ -107,3 +107,38 @@ Test(view_summary, only_all_is_a_hundred_percent) {
     cr_expect(view::percent_down(i / 1000.0, 1) == wanted, "%s", wanted.c_str());
   }
 }
+
+namespace {
+
+/// What the summary says of waits if all were for two descriptors of these names, and led somewhere or not.
+std::string waits_for(std::initializer_list<const char*> names, uint32_t flow) {
+  test::RandomProfile all = test::example_profile();
+  load::Waits& waits = all.profile.waits;
+  const auto first = uint32_t(waits.names.size());
+  for (const char* name : names) waits.names.emplace_back(name);
+  for (size_t i = 0; i < waits.waits.size(); ++i) {
+    load::Wait& wait = waits.waits[i];
+    wait.kind = format::ObjectKind::kDescriptor;
+    wait.name = first + uint32_t(i % names.size());
+    wait.object = wait.name;
+    wait.flow = flow;
+  }
+  auto view = view::make(*view::find_kind("summary"), {all.profile, all.symbols}, {});
+  cr_assert(view.has_value());
+  const auto found = std::ranges::find(view->facts, "Waits", &view::Fact::label);
+  return found == view->facts.end() ? "" : std::string(std::get<std::string_view>(found->value));
+}
+
+}  // namespace
+
+Test(view_summary, disks_are_a_reason_to_wait) {
+  const std::string two = waits_for({"/data/a", "/data/b"}, 0), one = waits_for({"/data/a"}, 0);
+  cr_expect(has(two, " for files while processors idled, ") && has(two, "Stream /data/"), "%s", two.c_str());
+  cr_expect(has(one, " for Stream /data/a") && has(one, " while processors idled"), "%s", one.c_str());
+}
+
+Test(view_summary, what_is_no_file_is_not_said_to_be_one) {
+  cr_expect_eq(waits_for({"/dev/null", "/dev/pts/0"}, 0), "");
+  cr_expect_eq(waits_for({"pipe:[1]", "socket 127.0.0.1:80"}, 0), "");
+  cr_expect_eq(waits_for({"/run/a.fifo"}, 7), "");
+}

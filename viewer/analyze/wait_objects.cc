@@ -32,6 +32,7 @@ class Builder {
       objects_.emplace_back();
       objects_.back().key = key_of(profile_, wait);
       objects_.back().number = number;
+      objects_.back().is_file = is_file(wait);
     }
     if (fresh) first_ns_.push_back(UINT64_MAX);
     add_to(at->second, counted, wait);
@@ -56,6 +57,13 @@ class Builder {
   }
 
  private:
+  /// A FIFO has a path, too, but leads somewhere.
+  bool is_file(const Wait& wait) const {
+    const std::string& name = profile_.waits.names[wait.name];
+    return wait.kind == ObjectKind::kDescriptor && wait.flow == 0 && name.starts_with('/') &&
+           !name.starts_with("/dev/");
+  }
+
   /// Waits come by thread; the first of an object is that of the thread that waited first.
   void add_to(size_t object, const CountedWait& counted, const Wait& wait) {
     objects_[object].add(counted, wait);

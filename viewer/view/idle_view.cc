@@ -266,8 +266,10 @@ void add_sentences(View& view, const Source& source, const Request& request, con
   text("Meanwhile", fmt::format("Threads ran for {}{}", seconds_words({moments.kept.running_ns}),
                                 busiest_words(source, request, selection, metrics_of(moments.bands))));
   if (!moments.objects.empty()) {
-    const WaitObject& worst = moments.objects.front();
-    text("Waited", waited_words(source, worst) + ended_words(source, worst));
+    // That one waits for another's end says less than for what that one waits.
+    const std::string reason = waits_words(source, moments);
+    const WaitObject& longest = moments.objects.front();
+    text("Waited", reason.empty() ? waited_words(source, longest) + ended_words(source, longest) : reason);
   }
 }
 

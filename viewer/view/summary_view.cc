@@ -209,7 +209,7 @@ Made make_summary(const Source& source, const Request& request, const analyze::S
   const analyze::BandMoments moments = analyze::band_moments(source.profile, source.symbols, request.filter,
                                                              *source.concurrency, analyze::kIdleAndPoor);
   std::string cores = cores_words(source, request, selection, moments);
-  std::string waits = waits_words(source, moments);
+  std::string waits = waits_words(source, moments, " while processors idled");
   const bool any_waits = !waits.empty();
   Request top = request;
   // On a small terminal each line of words takes the place of a row.

@@ -22,6 +22,28 @@ bool is_shared(const analyze::WaitObject& object) {
   return format::is_released(object.key.kind) && !object.holders.empty();
 }
 
+/// A disk is a reason too, and many files may lie there.
+struct FileWaits {
+  uint64_t wait_ns = 0;
+  size_t files = 0;
+  const analyze::WaitObject* worst = nullptr;
+};
+FileWaits file_waits(const analyze::BandMoments& moments) {
+  FileWaits sum;
+  for (const analyze::WaitObject& object : moments.objects) {
+    if (!object.is_file) continue;
+    sum.wait_ns += object.wait_ns;
+    ++sum.files;
+    if (!sum.worst || object.wait_ns > sum.worst->wait_ns) sum.worst = &object;
+  }
+  return sum;
+}
+std::string files_words(const Source& source, const FileWaits& files, std::string_view when) {
+  const std::string worst = waited_words(source, *files.worst);
+  return files.files == 1 ? fmt::format("{}{}", worst, when)
+                          : fmt::format("{} for files{}, {}", seconds_words({files.wait_ns}), when, worst);
+}
+
 }  // namespace
 
 std::string waited_words(const Source& source, const analyze::WaitObject& object) {
@@ -58,13 +80,15 @@ std::string ended_words(const Source& source, const analyze::WaitObject& object)
                      one_place ? "at" : "by", one_place ? place->first : thread);
 }
 
-std::string waits_words(const Source& source, const analyze::BandMoments& moments) {
+std::string waits_words(const Source& source, const analyze::BandMoments& moments, std::string_view when) {
   constexpr uint64_t kWorthSaying = 20;
   const auto worst = std::ranges::find_if(moments.objects, is_shared);
-  if (worst == moments.objects.end()) return "";
-  if (worst->wait_ns * kWorthSaying < source.profile.session.elapsed.count) return "";
-  return fmt::format("{} while processors idled{}", waited_words(source, *worst),
-                     ended_words(source, *worst));
+  const uint64_t shared_ns = worst == moments.objects.end() ? 0 : worst->wait_ns;
+  const FileWaits files = file_waits(moments);
+  const uint64_t most_ns = std::max(shared_ns, files.wait_ns);
+  if (most_ns == 0 || most_ns * kWorthSaying < source.profile.session.elapsed.count) return "";
+  if (files.wait_ns > shared_ns) return files_words(source, files, when);
+  return fmt::format("{}{}{}", waited_words(source, *worst), when, ended_words(source, *worst));
 }
 
 }  // namespace varve::view

@@ -9,9 +9,11 @@
 
 namespace varve::view {
 
-/// Of the locks, conditions, semaphores and barriers the one that threads waited for longest while processors
-/// idled, and who ended that; empty where it is not worth a word: below a twentieth of the elapsed time.
-std::string waits_words(const Source& source, const analyze::BandMoments& moments);
+/// Of the locks, conditions, semaphores and barriers the one that threads waited for longest in such moments,
+/// and who ended that, or the files, where that was longer; empty where it is not worth a word: below a
+/// twentieth of the elapsed time. `when`: what moments those are, " while processors idled".
+std::string waits_words(const Source& source, const analyze::BandMoments& moments,
+                        std::string_view when = "");
 
 /// "2.100 s of 3 threads for Condition 0x5581d0 at pool.cc:61 (run)": of one object.
 std::string waited_words(const Source& source, const analyze::WaitObject& object);
