@@ -118,7 +118,7 @@ void after_fork_in_parent() {
 
 /// current_block is the forking thread's, copied with its memory.
 void after_fork_in_child() {
-  if (!agent_state.active.load(std::memory_order_relaxed)) return;
+  if (!agent_state.recorded()) return;
   ThreadBlock* block = current_block;
   {
     SignalBlock guard;

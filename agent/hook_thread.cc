@@ -34,7 +34,7 @@ constexpr int kRounds = 4;
 
 void end_of_thread(void* value) {
   auto& block = *static_cast<ThreadBlock*>(value);
-  if (&block != current_block || !agent_state.active.load(std::memory_order_relaxed)) return;
+  if (&block != current_block || !agent_state.recorded()) return;
   if (++block.destructor_rounds < kRounds && pthread_setspecific(end_key, value) == 0) return;
   SignalBlock guard;
   if (in_recorded_process()) end_thread(block);

@@ -14,6 +14,7 @@ void resolve_hooks() {
   resolve_process_hooks();
   resolve_loader_hooks();
   resolve_signal_hooks();
+  resolve_mask_hooks();
   resolve_wait_hooks();
   resolve_mutex_hooks();
   resolve_condition_hooks();

@@ -17,6 +17,7 @@ void resolve_thread_hooks();
 void resolve_process_hooks();
 void resolve_loader_hooks();
 void resolve_signal_hooks();
+void resolve_mask_hooks();
 void resolve_wait_hooks();
 void resolve_mutex_hooks();
 void resolve_condition_hooks();

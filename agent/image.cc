@@ -180,9 +180,7 @@ bool begin_settings() {
 
 }  // namespace
 
-bool in_recorded_process() {
-  return agent_state.active.load(std::memory_order_relaxed) && raw_syscall(__NR_getpid) == agent_state.pid;
-}
+bool in_recorded_process() { return agent_state.recorded() && raw_syscall(__NR_getpid) == agent_state.pid; }
 
 void begin_first_image(const ProgramArguments& arguments) {
   SignalBlock block;

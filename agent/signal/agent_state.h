@@ -58,6 +58,7 @@ struct AgentState {
   ProgramSignal program_sigprof;
   CodeRange own_code;  // this library: its frames are kept out of stacks
 
+  bool recorded() const { return active.load(std::memory_order_relaxed); }
   bool takes_samples(format::ControlState state) const {
     return state == format::ControlState::kRecording && !paused_by_program.load(std::memory_order_relaxed);
   }

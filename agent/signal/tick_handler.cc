@@ -67,7 +67,7 @@ bool take_sample(ThreadBlock& block, uint64_t time_ns, SampleFields fields, cons
 }
 
 void tick(ThreadBlock& block, const siginfo_t& info, const ucontext_t& context) {
-  if (!agent_state.active.load(std::memory_order_relaxed)) return;  // pending as leave_image() came
+  if (!agent_state.recorded()) return;  // pending as leave_image() came
   format::ControlState state = agent_state.state();
   if (state == format::ControlState::kStopped) return stop_ticks(block);
   uint64_t begin = monotonic_ns();

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+// See quality_tables.h.
+// Context: viewer.
+#include "viewer/view/quality_tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "viewer/view/rows.h"
+
+namespace varve::view {
+namespace {
+
+using analyze::kCpu;
+using analyze::kSamples;
+using load::SpecialSite;
+
+constexpr size_t kMostNamed = 10;     // modules named one by one
+constexpr double kWorthLines = 0.01;  // share of the time in code from which a module's lines are missed
+
+/// What stopped a stack, without the brackets of its row in other views, and what the user can do.
+struct Reason {
+  SpecialSite kind;
+  const char* words;
+  const char* remedy;
+};
+constexpr Reason kReasons[] = {
+    {SpecialSite::kTruncated, "too deep to follow",
+     "stacks are followed for a thirtieth of the interval: record with a larger --interval"},
+    {SpecialSite::kNoUnwindInfo, "no unwind information",
+     "compile with -fasynchronous-unwind-tables; generated code: with frame pointers"},
+    {SpecialSite::kBadMemory, "stack memory not readable",
+     "code that switches stacks: nothing to do from outside"},
+    {SpecialSite::kNoProgress, "caller's frame not above", "hand-written assembly: add CFI directives"},
+    {SpecialSite::kBadCfi, "damaged unwind information",
+     "rebuild the module; some packers and linkers damage it"},
+    {SpecialSite::kBadReturn, "return address is no code",
+     "hand-written assembly or generated code: add CFI directives"},
+    {SpecialSite::kUnsupported, "unwind rule not followed",
+     "hand-written assembly: use simpler CFI directives"},
+    {SpecialSite::kNoRoom, "stack larger than a record", "record with a smaller --stack-depth"},
+};
+
+const Reason& reason_of(SpecialSite kind) {
+  for (const Reason& reason : kReasons) {
+    if (reason.kind == kind) return reason;
+  }
+  return kReasons[1];
+}
+
+Table stopped_table(const Source& source, const analyze::Quality& quality, const Request& request) {
+  Table table;
+  table.id = "broken_stacks";
+  table.title = "Stacks that are not whole, by reason and by the outermost module that is known";
+  table.empty = "All stacks are whole.";
+  table.columns = {
+      {"", "Samples", Unit::kCount},
+      {"", "of all%", Unit::kShare},
+      {"", "CPU", Unit::kTime, false, -1, 2},
+      {"module", "Module", Unit::kText},
+      {"reason", "Reason", Unit::kText},
+      {"remedy", "", Unit::kText},
+      {"samples", "", Unit::kCount},
+      {"share", "", Unit::kShare},
+      {"cpu_ns", "", Unit::kTime},
+  };
+  size_t rows = 0;
+  for (const analyze::StoppedStacks& each : quality.stopped) {
+    if (request.limit != 0 && rows++ == request.limit) break;
+    const Reason& reason = reason_of(each.reason);
+    const double part = share(each.metrics[kSamples], quality.samples);
+    const std::string_view module =
+        each.module.valid() ? analyze::module_name(source.profile, each.module) : "[no frame known]";
+    table.add({}, {each.metrics[kSamples], part, each.metrics[kCpu], module, std::string_view(reason.words),
+                   std::string_view(reason.remedy), each.metrics[kSamples], part, each.metrics[kCpu]});
+  }
+  return table;
+}
+
+const symbol::ModuleQuality* names_of(const symbol::SymbolTable& symbols, ModuleId module) {
+  for (const symbol::ModuleQuality& each : symbols.modules) {
+    if (each.module == module) return &each;
+  }
+  return nullptr;
+}
+
+/// Modules some of whose names come from a symbol table, which may be .dynsym alone.
+std::set<ModuleId> with_exported_names(const symbol::SymbolTable& symbols) {
+  std::set<ModuleId> modules;
+  for (const symbol::Function& function : symbols.functions) {
+    if (function.source == symbol::NameSource::kSymbolTable) modules.insert(function.module);
+  }
+  return modules;
+}
+
+std::string_view symbols_words(const symbol::ModuleQuality* names, const std::set<ModuleId>& exporting) {
+  if (names == nullptr) return "";
+  if (names->has_symtab) return "yes";
+  return exporting.contains(names->module) ? "dynamic only" : "no";
+}
+
+constexpr std::string_view kNoSymbols = "no symbols";
+
+/// What is missing of a module's names. More symbols help nobody where all functions with time have names.
+std::string_view names_note(const symbol::ModuleQuality& names, const analyze::ModuleTime& time) {
+  const bool symbols = names.note.starts_with(kNoSymbols);
+  return symbols && time.unnamed_ns == 0 ? std::string_view() : names.note;
+}
+
+/// The note as the table of modules has it: a library's names of what it exports are symbols, too.
+std::string note_words(const symbol::ModuleQuality& names, const std::set<ModuleId>& exporting) {
+  const bool dynamic = names.note.starts_with(kNoSymbols) && exporting.contains(names.module);
+  return dynamic ? "only dynamic symbols" + names.note.substr(kNoSymbols.size()) : names.note;
+}
+
+Table module_table(const Source& source, const analyze::Quality& quality, const Request& request,
+                   View& view) {
+  Table table;
+  table.id = "modules";
+  table.title = "Names, by module";
+  table.columns = {
+      {"self_ns", "Self", Unit::kTime},
+      {"unnamed_share", "Unnamed%", Unit::kShare},
+      {"", "Symbols", Unit::kText, false, -1, 2},
+      {"symbols", "", Unit::kFlag},
+      {"lines", "Lines", Unit::kFlag, false, -1, 1},
+      {"module", "Module", Unit::kText},
+      {"note", "", Unit::kText},
+  };
+  const std::set<ModuleId> exporting = with_exported_names(source.symbols);
+  size_t rows = 0;
+  for (const analyze::ModuleTime& each : quality.modules) {
+    if (request.limit != 0 && rows++ == request.limit) break;
+    const symbol::ModuleQuality* names = names_of(source.symbols, each.module);
+    const auto flag = [&](bool symbol::ModuleQuality::*what) {
+      return names == nullptr ? Cell() : Cell(uint64_t(names->*what));
+    };
+    table.add({}, {each.self[kCpu], share(each.unnamed_ns, each.self[kCpu]), symbols_words(names, exporting),
+                   flag(&symbol::ModuleQuality::has_symtab), flag(&symbol::ModuleQuality::has_dwarf),
+                   analyze::module_name(source.profile, each.module),
+                   names == nullptr ? std::string_view() : view.own(std::string(names_note(*names, each)))});
+  }
+  return table;
+}
+
+/// For CSV, which is one table: the rows of the other two. Those without a reason are about a module's names.
+Table csv_table(const Table& stopped, const Table& modules) {
+  Table table;
+  table.only_data = true;
+  table.columns = {{"module", "", Unit::kText},  {"reason", "", Unit::kText},
+                   {"remedy", "", Unit::kText},  {"samples", "", Unit::kCount},
+                   {"share", "", Unit::kShare},  {"cpu_ns", "", Unit::kTime},
+                   {"self_ns", "", Unit::kTime}, {"unnamed_share", "", Unit::kShare},
+                   {"symbols", "", Unit::kFlag}, {"lines", "", Unit::kFlag}};
+  const auto cell = [](const Table& from, size_t row, std::string_view id) {
+    const auto column = std::ranges::find(from.columns, id, &Column::id) - from.columns.begin();
+    return from.row(row)[size_t(column)];
+  };
+  for (size_t i = 0; i < stopped.rows.size(); ++i) {
+    table.begin({});
+    for (const char* id : {"module", "reason", "remedy", "samples", "share", "cpu_ns"})
+      table.put({cell(stopped, i, id)});
+    table.put({Cell(), Cell(), Cell(), Cell()});
+  }
+  for (size_t i = 0; i < modules.rows.size(); ++i) {
+    table.begin({});
+    table.put({cell(modules, i, "module"), Cell(), cell(modules, i, "note"), Cell(), Cell(), Cell()});
+    for (const char* id : {"self_ns", "unnamed_share", "symbols", "lines"}) table.put({cell(modules, i, id)});
+  }
+  return table;
+}
+
+/// Remedies are sentences, and sentences have no place in a column: one a reason, one a module with a note.
+void note_remedies(const load::Profile& profile, const symbol::SymbolTable& symbols,
+                   const analyze::Quality& quality, View& view) {
+  std::set<SpecialSite> said;
+  for (const analyze::StoppedStacks& each : quality.stopped) {
+    if (!said.insert(each.reason).second) continue;
+    const Reason& reason = reason_of(each.reason);
+    view.notes.push_back(fmt::format("Stacks: {}: {}.", reason.words, reason.remedy));
+  }
+  size_t shown = 0;
+  const std::set<ModuleId> exporting = with_exported_names(symbols);
+  for (const analyze::ModuleTime& each : quality.modules) {
+    const symbol::ModuleQuality* names = names_of(symbols, each.module);
+    if (names == nullptr || names_note(*names, each).empty() || shown++ >= kMostNamed) continue;
+    view.notes.push_back(fmt::format("Names: {}: {}.", analyze::module_name(profile, each.module),
+                                     note_words(*names, exporting)));
+  }
+}
+
+/// Modules with names and without lines, where that is worth a download.
+void note_lines(const load::Profile& profile, const symbol::SymbolTable& symbols,
+                const analyze::Quality& quality, View& view) {
+  uint64_t cpu = 0;
+  for (const analyze::ModuleTime& each : quality.modules) cpu += each.self[kCpu];
+  std::vector<std::string_view> modules;
+  for (const analyze::ModuleTime& each : quality.modules) {
+    const symbol::ModuleQuality* names = names_of(symbols, each.module);
+    const bool file = profile.modules[each.module.index()].path.starts_with('/');
+    if (!file || names == nullptr || names->has_dwarf || !names_note(*names, each).empty()) continue;
+    if (share(each.self[kCpu], cpu) >= kWorthLines && modules.size() < kMostNamed)
+      modules.push_back(analyze::module_name(profile, each.module));
+  }
+  if (!modules.empty())
+    view.notes.push_back(
+        fmt::format("Source lines, which annotate shows, are not known in {}: compile with -g, or for a "
+                    "distribution's files install the -dbgsym package or use --debuginfod.",
+                    fmt::join(modules, ", ")));
+}
+
+}  // namespace
+
+void add_quality_tables(const Source& source, const analyze::Quality& quality, const Request& request,
+                        View& view) {
+  Table stopped = stopped_table(source, quality, request);
+  Table modules = module_table(source, quality, request, view);
+  view.tables.push_back(csv_table(stopped, modules));
+  view.tables.push_back(std::move(stopped));
+  view.tables.push_back(std::move(modules));
+  note_remedies(source.profile, source.symbols, quality, view);
+  note_lines(source.profile, source.symbols, quality, view);
+}
+
+}  // namespace varve::view
