@@ -114,6 +114,17 @@ Handler set_program_handler(Handler handler, int flags) {
   return before.sa_handler;
 }
 
+/// The kernel's answer is our handler in a child of vfork or of a clone, which has our dispositions and is
+/// not recorded, and where the kernel did not take the program's back.
+struct sigaction as_the_program_set(const struct sigaction& in_kernel) {
+  return in_kernel.sa_sigaction == handle_sigprof ? agent_state.program_sigprof.get() : in_kernel;
+}
+Handler as_the_program_set(Handler in_kernel) {
+  struct sigaction action = {};
+  action.sa_handler = in_kernel;
+  return as_the_program_set(action).sa_handler;
+}
+
 constexpr int kBsd = SA_RESTART;
 constexpr int kSystemV = int(SA_RESETHAND | SA_NODEFER);
 
@@ -157,11 +168,13 @@ void take_back_ignored_sigprof() {
 VARVE_HOOK int sigaction(int signal, const struct sigaction* action, struct sigaction* before) noexcept {
   if (signal == SIGPROF && owns_dispositions()) return program_sigaction(action, before);
   if (is_fault(signal) && owns_dispositions()) return fault_sigaction(signal, action, before);
-  return sigaction_real(signal, action, before);
+  int result = sigaction_real(signal, action, before);
+  if (!result && before && signal == SIGPROF) *before = as_the_program_set(*before);
+  return result;
 }
 
 VARVE_HOOK Handler signal(int number, Handler handler) noexcept {
-  if (number != SIGPROF || !owns_dispositions()) return real_signal(number, handler);
+  if (number != SIGPROF || !owns_dispositions()) return as_the_program_set(real_signal(number, handler));
   return set_program_handler(handler, kBsd);
 }
 
@@ -170,7 +183,7 @@ VARVE_HOOK Handler bsd_signal(int number, Handler handler) noexcept { return sig
 
 /// What signal() is in programs built for strict ISO C.
 VARVE_HOOK Handler __sysv_signal(int number, Handler handler) noexcept {
-  if (number != SIGPROF || !owns_dispositions()) return real_sysv_signal(number, handler);
+  if (number != SIGPROF || !owns_dispositions()) return as_the_program_set(real_sysv_signal(number, handler));
   return set_program_handler(handler, kSystemV);
 }
 
@@ -185,16 +198,18 @@ VARVE_HOOK int sigignore(int number) noexcept {
 }
 
 VARVE_HOOK Handler sigset(int number, Handler handler) noexcept {
-  if (number != SIGPROF || !owns_dispositions() || handler == SIG_HOLD) return real_sigset(number, handler);
+  if (number != SIGPROF || !owns_dispositions() || handler == SIG_HOLD)
+    return as_the_program_set(real_sigset(number, handler));
   return set_program_handler(handler, 0);
 }
 
 VARVE_HOOK int sigaltstack(const stack_t* stack, stack_t* before) noexcept {
   int result = real_sigaltstack(stack, before);
+  if (result) return result;
+  if (before && is_our_alternate_stack(before->ss_sp)) *before = {nullptr, SS_DISABLE, 0};
   ThreadBlock* block = current_block;
-  if (result || !block || !block->alternate_stack_installed) return result;
-  if (before && before->ss_sp == block->alternate_stack) *before = {nullptr, SS_DISABLE, 0};
-  if (stack && (stack->ss_flags & SS_DISABLE)) install_alternate_stack(*block);
+  if (block && block->alternate_stack_installed && stack && (stack->ss_flags & SS_DISABLE))
+    install_alternate_stack(*block);
   return result;
 }
 

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
+#include <atomic>
 #include <cstring>
 #include <new>
 
@@ -41,6 +42,9 @@ struct Registry {
   uint32_t next_index = 0;
 };
 constinit Registry registry;
+
+/// One that the kernel did not take back: of the only thread of a child that is not recorded.
+constinit std::atomic<const void*> left_alternate_stack{nullptr};
 
 class RegistryGuard {
  public:
@@ -187,11 +191,15 @@ void install_alternate_stack(ThreadBlock& block) {
 }
 
 void remove_alternate_stack(ThreadBlock& block) {
-  stack_t current{};
-  raw_syscall(__NR_sigaltstack, 0, as_arg(&current));
-  if (current.ss_sp != block.alternate_stack) return;
-  stack_t none{nullptr, SS_DISABLE, 0};
-  raw_syscall(__NR_sigaltstack, as_arg(&none), 0);
+  stack_t current{}, none{nullptr, SS_DISABLE, 0};
+  const bool asked = !failed(raw_syscall(__NR_sigaltstack, 0, as_arg(&current)));
+  if (asked && current.ss_sp != block.alternate_stack) return;
+  if (!asked || failed(raw_syscall(__NR_sigaltstack, as_arg(&none), 0)))
+    left_alternate_stack.store(block.alternate_stack, std::memory_order_relaxed);
+}
+
+bool is_our_alternate_stack(const void* low) {
+  return low && low == (current_block ? current_block->alternate_stack : left_alternate_stack.load());
 }
 
 void begin_thread(ThreadBlock& block, const ThreadStart& start) {

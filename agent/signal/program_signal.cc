@@ -21,8 +21,8 @@ struct KernelAction {
   uint64_t mask = 0;
 };
 
-void set_in_kernel(const KernelAction& action) {
-  raw_syscall(__NR_rt_sigaction, SIGPROF, as_arg(&action), 0, kKernelSetBytes);
+bool set_in_kernel(const KernelAction& action) {
+  return !failed(raw_syscall(__NR_rt_sigaction, SIGPROF, as_arg(&action), 0, kKernelSetBytes));
 }
 
 int this_thread() { return int(raw_syscall(__NR_gettid)); }
@@ -32,10 +32,12 @@ bool send_to(int thread) {
 }
 
 /// The default action of SIGPROF is to end the process: restore it, send the signal again, and let it through
-/// on return.
+/// on return. Where that is refused our handler would have it for ever: it ends by what needs no action.
 void die() {
-  set_in_kernel({});
-  send_to(this_thread());
+  if (set_in_kernel({}))
+    send_to(this_thread());
+  else
+    raw_syscall(__NR_kill, raw_syscall(__NR_getpid), SIGKILL);
 }
 
 /// Blocks SIGPROF for the thread that was interrupted, as it believes to do since before there was a handler,

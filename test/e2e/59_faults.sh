@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # D-29: the agent of `make VARIANT=faults`, whose n-th system call of a kind fails, for some n of each kind (stress/76_faults: for each
-# n): the target is unharmed, the profile opens, its sums hold, and what is missing has a reason.
+# n), or from the n-th on all of a kind, or of any: the target is unharmed and sees nothing, the profile opens, its sums hold, and what
+# is missing has a reason.
 . "$(dirname "$0")/agent.inc"
 
 faulty=$root/build/faults/libvarve.so
@@ -15,4 +16,11 @@ for kind in open mmap mprotect munmap fallocate prlimit64 timer_create timer_set
   getrusage readlink getcwd uname fstat lseek; do
   faults $kind fib
 done
-for kind in open mmap fallocate timer_create clock_gettime; do faults $kind fib+; done
+for kind in open mmap fallocate timer_create clock_gettime any; do faults $kind fib+; done
+
+# Our handler is there, and the kernel takes no other: who is sent SIGPROF ends all the same.
+for n in 1 2 3; do
+  VARVE_FAULT=sigaction:$n+ run timeout 20 ./varve record -q -o killed.$n sh -c 'kill -PROF $$; sleep 1; echo alive'
+  expect_no_match out alive
+  [ $code = $((128 + 27)) ] || [ $code = $((128 + 9)) ] || fail "it ended with $code"
+done

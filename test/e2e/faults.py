@@ -8,12 +8,13 @@ import json, os, re, shutil, subprocess, sys
 
 kind, limit, recorder, target = sys.argv[1:]
 later, fib = limit.endswith("+"), limit.startswith("fib")
-THREADS, PROCESSES = 8, 4  # of fault_target; its exec makes a second image of one
+THREADS = 8  # of fault_target; its exec makes a second image of one
 REASON = {
     "open": "Too many open files|not read", "mmap": "Cannot allocate memory", "fallocate": "space|room", "clock_gettime": "CPU clock", "timer_create": "timer.*unavail",
     "timer_settime": "timer.*permitted", "sigaction": "SIGPROF.*permitted",
 }
 TEXT = "Cannot allocate|permitted|Too many|No space|unavail|Input/output"
+REASON["any"] = "|".join([*REASON.values(), TEXT])
 
 
 def run(*command, **environment):

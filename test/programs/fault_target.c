@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // fault_target: what an agent must follow, in a tenth of a second: threads that wait for each other, pipes, a
-// library that comes and goes, a fork with a thread of its own, an exec, a spawn. Says what it did, ends
-// with 3. Context: test 59, whose agent is refused what it asks the kernel for; nothing of that may be seen
-// here.
+// library that comes and goes, a fork with a thread of its own, a vfork, an exec, a spawn. Says what it did,
+// and in each process what the kernel has for SIGPROF; ends with 3. Context: test 59, whose agent is refused
+// what it asks the kernel for; nothing of that may be seen here.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
@@ -57,17 +57,35 @@ static int ended(pid_t pid) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 100 + WTERMSIG(status);
 }
 
+/// What the kernel has for this process: nothing, as nothing was set. By write(): a vfork's child has no
+/// output of its own.
+static void own_signals(const char* who) {
+  struct sigaction action;
+  stack_t stack;
+  sigset_t mask;
+  char line[80];
+  if (sigaction(SIGPROF, NULL, &action) || sigaltstack(NULL, &stack)) _exit(27);
+  if (sigprocmask(SIG_SETMASK, NULL, &mask)) _exit(27);
+  const int length = snprintf(line, sizeof line, "%s: SIGPROF %s, %s, alternate stack %s\n", who,
+                              action.sa_handler == SIG_DFL ? "default" : "handled",
+                              sigismember(&mask, SIGPROF) ? "blocked" : "let in",
+                              stack.ss_flags & SS_DISABLE ? "none" : "there");
+  if (write(1, line, (size_t)length) != length) _exit(30);
+}
+
 int main(int argc, char** argv) {
-  if (argc > 1) return work(), atoi(argv[1]);
-  struct sigaction before;
-  if (sigaction(SIGPROF, NULL, &before)) return 27;
-  printf("SIGPROF %s\n", before.sa_handler == SIG_DFL ? "default" : "handled");
+  if (argc > 1) return own_signals("executed"), work(), atoi(argv[1]);
+  own_signals("main");
   threads();
   library();
   fflush(stdout);
   pid_t child = fork();
-  if (child == 0) threads(), _exit(7);
+  if (child == 0) own_signals("fork"), threads(), _exit(7);
   printf("fork %d\n", ended(child));
+  fflush(stdout);
+  child = vfork();
+  if (child == 0) own_signals("vfork"), _exit(6);
+  printf("vfork %d\n", ended(child));
   fflush(stdout);
   child = fork();
   if (child == 0) execl("/proc/self/exe", "fault_target", "8", NULL), _exit(28);
