@@ -44,10 +44,12 @@ inline __attribute__((always_inline)) Registers registers_here() {
   return registers;
 }
 
+constexpr auto kNoStack = uint8_t(format::StackEnd::kNotTaken);
+
 /// Into the writer's scratch(): the stack of the hook's caller. Returns its depth and what to say of its end.
 struct TakenStack {
   uint32_t depth = 0;
-  uint8_t flags = uint8_t(format::StackEnd::kNotTaken);
+  uint8_t flags = kNoStack;
 };
 TakenStack take_stack(ThreadBlock& block) {
   FrameList frames(block.writer.scratch(), agent_state.stack_depth, agent_state.own_code);
@@ -87,16 +89,35 @@ uint64_t begin_of(const Event& event) {
   return event.time_ns - (event.record == format::RecordKind::kWaitEvent ? event.duration_ns : 0);
 }
 
-/// With all signals blocked.
-void write_event(ThreadBlock& block, const Event& event, bool with_stack) {
-  if (!can_write()) return;
+bool is_for_unknown(const Event& event) {
+  return event.record == format::RecordKind::kWaitEvent && format::is_in_memory(event.kind) &&
+         wait_trace.unknown_lives.has(event.object);
+}
+
+/// When the last of its waits began, as the loader reckons it. What another thread counts may be half
+/// written.
+uint64_t last_begin_of(const Event& wait) {
+  return wait.time_ns - wait.duration_ns / (wait.count ? wait.count : 1);
+}
+
+/// To the loader: what was made there was destroyed before this wait began.
+Event end_of_life(const Event& wait) {
+  return {format::RecordKind::kCreation, wait.kind, wait.object, last_begin_of(wait), 0, 0};
+}
+
+/// With all signals blocked. False: there is no record.
+bool write_event(ThreadBlock& block, const Event& event, bool with_stack) {
+  if (!can_write()) return false;
   const uint64_t now = monotonic_ns();
+  const bool told =
+      !is_for_unknown(event) || write_record(block, now, fields_of(end_of_life(event), kNoStack, now), 0);
   // Of a release too: who waits at the other end is found by the name.
   if (format::is_descriptor(event.kind) && with_stack) note_descriptor(int(event.object), begin_of(event));
   TakenStack stack;
   if (with_stack) stack = take_stack(block);
-  if (!write_record(block, now, fields_of(event, stack.flags, now), stack.depth))
-    count(format::Counter::kWaitsLost);
+  const bool written = told && write_record(block, now, fields_of(event, stack.flags, now), stack.depth);
+  if (!written) count(format::Counter::kWaitsLost);
+  return written;
 }
 
 Event event_of(const WaitSum& sum) {
@@ -126,8 +147,8 @@ void end_wait(ThreadBlock& block, const OpenWait& wait, Asked asked, uint64_t no
   InTrace tracing(block);
   if (duration >= agent_state.wait_min_ns && events.take(now)) {
     SignalBlock guard;
-    return write_event(block, {format::RecordKind::kWaitEvent, wait.kind, wait.object, now, duration, 1},
-                       true);
+    write_event(block, {format::RecordKind::kWaitEvent, wait.kind, wait.object, now, duration, 1}, true);
+    return;
   }
   const WaitSum full = block.short_waits.add(wait.kind, wait.object, now, duration);
   if (full.kind == ObjectKind::kNone) return;
@@ -135,13 +156,13 @@ void end_wait(ThreadBlock& block, const OpenWait& wait, Asked asked, uint64_t no
   write_sum(block, full);
 }
 
-/// By a thread that has a block.
-void write_now(const Event& event, bool with_stack = true) {
+/// By a thread that has a block. False: there is no record.
+bool write_now(const Event& event, bool with_stack = true) {
   ThreadBlock& block = *current_block;
-  if (block.in_wait_trace) return count(format::Counter::kWaitsLost);
+  if (block.in_wait_trace) return count(format::Counter::kWaitsLost), false;
   InTrace tracing(block);
   SignalBlock guard;
-  write_event(block, event, with_stack);
+  return write_event(block, event, with_stack);
 }
 
 void leave(const OpenWait& wait) {
@@ -199,11 +220,14 @@ void forget_left_scope(ThreadBlock& block, const void* here) {
 
 }  // namespace
 
-void Waiters::wipe_on_fork() { madvise(this, sizeof *this, MADV_WIPEONFORK); }
+void WaitTrace::wipe_on_fork() {
+  madvise(&waiters, sizeof waiters, MADV_WIPEONFORK);
+  madvise(&unknown_lives, sizeof unknown_lives, MADV_WIPEONFORK);
+}
 
 void start_wait_trace() {
   if (agent_state.wait_min_ns == 0) return;
-  wait_trace.waiters.wipe_on_fork();
+  wait_trace.wipe_on_fork();
   wait_trace.on.store(true, std::memory_order_relaxed);
 }
 
@@ -262,12 +286,17 @@ void note_release(ObjectKind kind, uint64_t object, uint64_t time_ns) {
 
 namespace {
 
-void note_life(ObjectKind kind, const void* object, bool made, Allowance& allowance) {
-  if (!traces_waits() || !current_block || !current_block->live || !has_room(*current_block, &kind)) return;
-  if (!allowance.has_any(recent_ns())) return;
+bool write_life(ObjectKind kind, const void* object, bool made, Allowance& allowance) {
+  if (!current_block || !current_block->live || !has_room(*current_block, &kind)) return false;
+  if (!allowance.has_any(recent_ns())) return false;
   const uint64_t now = monotonic_ns();
-  if (allowance.take(now))
-    write_now({format::RecordKind::kCreation, kind, object_of(object), now, 0, uint64_t(made)}, made);
+  return allowance.take(now) &&
+         write_now({format::RecordKind::kCreation, kind, object_of(object), now, 0, uint64_t(made)}, made);
+}
+
+void note_life(ObjectKind kind, const void* object, bool made, Allowance& allowance) {
+  if (traces_waits() && !write_life(kind, object, made, allowance))
+    wait_trace.unknown_lives.add(object_of(object));
 }
 
 }  // namespace
@@ -307,13 +336,15 @@ void end_waits(ThreadBlock& block) {
 
 void end_waits_of_other(const ThreadBlock& other) {
   if (!traces_waits() || !current_block || !can_write()) return;
-  constexpr auto kNoStack = uint8_t(format::StackEnd::kNotTaken);
   const uint64_t now = monotonic_ns();
+  const auto write_one = [&](const Event& event) {
+    const RecordFields fields = fields_of(event, kNoStack, now);
+    return current_block->writer.write_for(other.record->index, agent_state.file, now, fields);
+  };
   const auto write = [&](const Event& event) {
     if (event.kind == ObjectKind::kNone || event.kind >= ObjectKind::kCount || event.time_ns > now) return;
-    const RecordFields fields = fields_of(event, kNoStack, now);
-    if (!current_block->writer.write_for(other.record->index, agent_state.file, now, fields))
-      count(format::Counter::kWaitsLost);
+    if (is_for_unknown(event) && !write_one(end_of_life(event))) return count(format::Counter::kWaitsLost);
+    if (!write_one(event)) count(format::Counter::kWaitsLost);
   };
   // It may go on meanwhile: what is copied is a wait of it all the same.
   void* const volatile& scope = other.open_scope;

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "agent/signal/thread_block.h"
+#include "agent/unknown_lives.h"
 #include "agent/waiters.h"
 #include "common/wait_format.h"
 
@@ -44,6 +45,11 @@ struct WaitTrace {
   std::atomic<bool> had_waiters{false};  // any thread for any object, ever; hardly ever written
   TickLength tick_length;
   Waiters waiters;
+  UnknownLives unknown_lives;
+
+  /// A forked child begins with nobody that waits, and with a file of its own: those pages read as zeros
+  /// again. Called once, by the parent.
+  void wipe_on_fork();
 };
 extern WaitTrace wait_trace __attribute__((visibility("hidden")));
 
@@ -138,7 +144,8 @@ class Releasing {
 /// Waiting of its own, so that there is room on its stack.
 void note_release(format::ObjectKind kind, uint64_t object, uint64_t time_ns);
 
-/// The calling thread has initialized an object, or destroyed it.
+/// The calling thread has initialized an object, or destroyed it. Where that has no record the waits for what
+/// lies there are from now on for an object of which nothing is known.
 void note_creation(format::ObjectKind kind, const void* object);
 void note_destruction(format::ObjectKind kind, const void* object);
 

@@ -30,9 +30,6 @@ class Waiters {
     if (count.load(std::memory_order_relaxed) > 0) count.fetch_sub(1, std::memory_order_relaxed);
   }
 
-  /// A forked child begins with nobody: its pages read as zeros again. Called once, by the parent.
-  void wipe_on_fork();
-
  private:
   /// Both in one line of the cache: who has the lock looks at both.
   struct alignas(16) Place {

@@ -186,6 +186,43 @@ expect_eq "of one address" "$(rows waits made "len({r['object'].split()[1] for r
 expect_match <(rows waits made "[r['created_at'] for r in rows if r['type'] == 'Mutex']") '^.*:16 \(make_one\)'
 expect_eq "the same, from the decoded profile" "$(lives made)" "$each"
 
+# Made too often for each to be recorded: what is not known to be the object that was made there before has no place; one made before,
+# in another place, keeps its own.
+build crowded <<'END'
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t locks[3], other;
+static void *take(void *lock) {
+  pthread_mutex_lock(lock);
+  return pthread_mutex_unlock(lock), NULL;
+}
+static void wait_for(pthread_mutex_t *lock) {
+  pthread_t thread;
+  pthread_mutex_lock(lock);
+  pthread_create(&thread, NULL, take, lock);
+  usleep(20000);
+  pthread_mutex_unlock(lock);
+  pthread_join(thread, NULL);
+}
+static void make_early(pthread_mutex_t *lock) { pthread_mutex_init(lock, NULL); }
+static void make_late(pthread_mutex_t *lock) { pthread_mutex_init(lock, NULL); }
+int main(void) {
+  for (int i = 0; i < 3; ++i) make_early(&locks[i]);
+  wait_for(&locks[0]);
+  for (int i = 0; i < 20000; ++i) pthread_mutex_init(&other, NULL), pthread_mutex_destroy(&other);
+  pthread_mutex_destroy(&locks[0]);
+  make_late(&locks[0]), wait_for(&locks[0]);
+  pthread_mutex_destroy(&locks[1]);
+  locks[1] = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+  wait_for(&locks[1]);
+  wait_for(&locks[2]);
+  return 0;
+}
+END
+profile many ./crowded
+expect_eq "places of objects of which too many were made" "$(rows waits many "sorted((r['created_at'].split('(')[1], r['wait_count']) for r in rows if r['type'] == 'Mutex')")" \
+  "[('make_early)', '1'), ('make_early)', '1'), ('take)', '1'), ('take)', '1')]"
+
 # --waits off: no wait has a row, and the profile says why.
 record -q --waits off -o off "$programs/wait_truth" sleep
 expect_eq "exit code" $code 0
