@@ -8,7 +8,7 @@ set -eu
 build="g++ make binutils libfmt-dev libcli11-dev libexpected-dev libre2-dev nlohmann-json3-dev libdw-dev libelf-dev
   libdebuginfod-dev libncurses-dev liblzma-dev zlib1g-dev libxxhash-dev libcapstone-dev
   libboost-stacktrace-dev"
-check="libcriterion-dev libunwind-dev clang-format musl-tools libcap2-bin bsdutils python3 git xz-utils sqlite3
+check="libcriterion-dev libunwind-dev clang-format musl-tools libc6-i386 libcap2-bin bsdutils python3 git xz-utils sqlite3
   mandoc bsdextrautils procps tmux ncurses-bin ncurses-base gdb strace"
 # What make bench compares varve with, and the programs that it runs under them; gprofng is in binutils.
 bench="linux-perf google-perftools libgoogle-perftools4 libc6-dbg python3 gcc xz-utils sqlite3 redis-server redis-tools nodejs"
