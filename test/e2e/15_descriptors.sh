@@ -46,3 +46,29 @@ import os, signal, sys
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1, signal.SIGTERM, signal.SIGCHLD])
 os.execvp(sys.argv[1], sys.argv[1:])'
+
+# Few descriptors: either the command runs as bare, or one sentence names the limit; an older profile is none the worse.
+record -q -o here true
+for limit in 5 6 7 8 9 10 11 12 14 16 18 20; do
+  for output in "-o new$limit" "-o here" ""; do
+    (
+      exec </dev/null >out 2>err 3<&- 4<&- 5<&- 6<&- 7<&- 8<&- 9<&-
+      ulimit -n $limit && exec "$VARVE" record -q $output sh -c 'exit 6'
+    )
+    code=$?
+    if [ "$output" = "-o here" ] && [ $code = 2 ]; then
+      expect_match err "'here' exists; give -o another name, or remove it"
+    elif [ $code = 125 ]; then
+      expect_match err "of the $limit files that may be open at once \(ulimit -n\) [0-9]+ are left, and varve needs 8; raise that limit, or close files"
+      [ ! -e "new$limit" ] || fail "a profile of nothing with $limit descriptors"
+    else
+      expect_eq "exit code with $limit descriptors and '$output'" $code 6
+      [ $limit -gt 7 ] || fail "no word of a limit of $limit"
+      continue
+    fi
+    expect_one_line err
+  done
+done
+expect_eq "exit code with 20 descriptors" $code 6
+report summary here
+expect_eq "exit code of the older profile's report" $code 0

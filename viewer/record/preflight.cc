@@ -4,6 +4,7 @@
 #include "viewer/record/preflight.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/auxv.h>
@@ -59,6 +60,31 @@ Answer warning(std::string sentence, std::string remedy) {
 }
 Answer problem(std::string sentence, std::string remedy, int exit_code = 126) {
   return {Severity::kProblem, std::move(sentence), std::move(remedy), exit_code};
+}
+
+/// How many files more this process may have open, at most `most`.
+int files_left(int most) {
+  std::vector<int> opened;
+  for (int each; int(opened.size()) < most && (each = open("/", O_PATH | O_CLOEXEC)) >= 0;)
+    opened.push_back(each);
+  for (const int each : opened) close(each);
+  return int(opened.size());
+}
+
+/// First: without files no other check says what is true.
+Answer check_files(Subject&) {
+  constexpr int kLeast = 8;    // the profile's and its session's, two pipes to the command
+  constexpr int kEnough = 16;  // and the observer's, and what is asked of /proc meanwhile
+  const int left = files_left(kEnough);
+  rlimit limit{};
+  if (left == kEnough || getrlimit(RLIMIT_NOFILE, &limit) != 0) return ok("room for open files");
+  const auto sentence = [&](int needed) {
+    return fmt::format("of the {} files that may be open at once (ulimit -n) {} are left, and varve needs {}",
+                       limit.rlim_cur, left, needed);
+  };
+  constexpr const char* kRemedy = "raise that limit, or close files";
+  if (left < kLeast) return problem(sentence(kLeast), kRemedy, 125);
+  return warning(sentence(kEnough) + " to see run states, too", kRemedy);
 }
 
 Answer check_command(Subject& subject) {
@@ -289,13 +315,13 @@ struct Check {
 };
 
 constexpr Check kChecks[] = {
-    {"command", Needs::kNothing, check_command},       {"format", Needs::kProgram, check_format},
-    {"linking", Needs::kElf, check_linking},           {"loader", Needs::kElf, check_interpreter},
-    {"privileges", Needs::kProgram, check_privileges}, {"agent", Needs::kNothing, check_agent},
-    {"libraries", Needs::kElf, check_libraries},       {"sanitizers", Needs::kElf, check_sanitizers},
-    {"output", Needs::kNothing, check_output_place},   {"recorder", Needs::kNothing, check_recorder},
-    {"timers", Needs::kNothing, check_timers},         {"limits", Needs::kNothing, check_limits},
-    {"kernel", Needs::kNothing, check_kernel},
+    {"files", Needs::kNothing, check_files},       {"command", Needs::kNothing, check_command},
+    {"format", Needs::kProgram, check_format},     {"linking", Needs::kElf, check_linking},
+    {"loader", Needs::kElf, check_interpreter},    {"privileges", Needs::kProgram, check_privileges},
+    {"agent", Needs::kNothing, check_agent},       {"libraries", Needs::kElf, check_libraries},
+    {"sanitizers", Needs::kElf, check_sanitizers}, {"output", Needs::kNothing, check_output_place},
+    {"recorder", Needs::kNothing, check_recorder}, {"timers", Needs::kNothing, check_timers},
+    {"limits", Needs::kNothing, check_limits},     {"kernel", Needs::kNothing, check_kernel},
 };
 
 /// A check of the program makes no sense once another one has failed.
