@@ -150,7 +150,7 @@ $(BUILD)/replay/%: test/fuzz/fuzz_%.cc $(patsubst %.cc,$(BUILD)/obj/%.o,$(REPLAY
 	@mkdir -p $(@D)
 	$(VIEWER_CXX) $(VIEWER_FLAGS) -DREPLAY -MF $@.d $(filter %.cc %.o,$^) -o $@ $(VIEWER_LIBS)
 # One presses keys on profiles that the unit tests make.
-SCREEN_TESTS := $(patsubst %,test/unit/%.cc,screen_driver random_keys odd_profiles example_profile random_profile profile_builder observer_builder)
+SCREEN_TESTS := $(patsubst %,test/unit/%.cc,screen_driver random_keys odd_profiles forged_events example_profile random_profile profile_builder observer_builder)
 $(BUILD)/replay/screens: $(call obj,obj,$(SCREEN_TESTS))
 replays: $(patsubst test/fuzz/fuzz_%.cc,$(BUILD)/replay/%,$(FUZZ_SRC))
 

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "test/unit/example_profile.h"
+#include "test/unit/forged_events.h"
 #include "test/unit/profile_builder.h"
 #include "viewer/symbol/special_sites.h"
 
@@ -194,6 +195,15 @@ RandomProfile damaged() {
   return made;
 }
 
+/// Waits for what is not there, by threads and descriptors of any number, and children that nobody had.
+RandomProfile forged_waits() {
+  RandomProfile made;
+  auto loaded = load::load(load::MemorySource(many_forged()), "forged", {.threads = 1});
+  if (loaded) made.profile = std::move(*loaded);
+  name_sites(made);
+  return made;
+}
+
 constexpr OddProfile kProfiles[] = {
     {"ordinary", example_profile},
     {"random-switches", random_switches},
@@ -204,6 +214,7 @@ constexpr OddProfile kProfiles[] = {
     {"deep-stacks", deep_stacks},
     {"recursion", recursion},
     {"damaged", damaged},
+    {"forged-waits", forged_waits},
 };
 
 }  // namespace
