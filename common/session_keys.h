@@ -57,6 +57,9 @@ inline constexpr char kWarning[] = "warning";     // a sentence of the preflight
 inline constexpr char kStopReason[] =
     "stop_reason";  // why recording ended before the run: "duration", "interrupt"
 inline constexpr char kStopMonotonicNs[] = "stop_monotonic_ns";  // when, CLOCK_MONOTONIC
-inline constexpr char kStillRunning[] = "still_running";         // followed processes that went on without us
+inline constexpr char kOutsidePid[] =
+    "outside_pid";  // "FILE PID": the number by which the observer knows the process of an agent file, where
+                    // it has a pid namespace of its own; one record each
+inline constexpr char kStillRunning[] = "still_running";  // followed processes that went on without us
 
 }  // namespace varve::session_key

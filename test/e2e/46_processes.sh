@@ -81,12 +81,46 @@ for name in by-bash by-dash by-python alone; do
   holds "not sampled with $name: $(summary unsampled_ns $name) of $(summary cpu_ns $name)" "$(summary unsampled_ns $name) <= 0.002 * $(summary cpu_ns $name)"
 done
 
-# In a pid namespace of its own a program stands under its number there; what the observer sees of it adds no CPU time.
+# In a pid namespace of its own a program stands under its number there, once: what the observer saw of it, from outside, is in the same
+# row. Its threads are known by when they began.
 if unshare --pid --fork true 2>/dev/null; then
-  profile inside unshare --pid --fork sh -c "$programs/split; true"
-  ledger inside
-  expect_eq "who ran for a tenth of a second" "$(rows threads inside "[(r['name'], r['tid']) for r in rows if n(r, 'cpu_ns') > 1e8]")" "[('split', '2')]"
-  expect_eq "CPU time by another number" "$(rows threads inside "sum(n(r, 'cpu_ns') for r in rows if r['name'] == 'split' and r['tid'] != '2')")" 0
+  build pair -lpthread <<'END'
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+static void burn(long ms) {
+  struct timespec now;
+  do clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  while (now.tv_sec * 1000 + now.tv_nsec / 1000000 < ms);
+}
+static void *run(void *name) {
+  prctl(PR_SET_NAME, name);
+  burn(100);
+  usleep(200000);
+  return NULL;
+}
+int main(void) {
+  pthread_t threads[2];
+  prctl(PR_SET_NAME, "pair");
+  for (int i = 0; i < 2; ++i) pthread_create(&threads[i], NULL, run, i ? "second" : "first"), usleep(100000);
+  for (int i = 0; i < 2; ++i) pthread_join(threads[i], NULL);
+  burn(100);
+  return 0;
+}
+END
+  for run_states in auto sweeps; do
+    profile inside unshare --pid --fork sh -c "./pair; true"
+    ledger inside
+    expect_eq "threads in a namespace, by $run_states" \
+      "$(rows threads inside "sorted((r['name'], r['tid']) for r in rows if r['name'] in ('pair', 'first', 'second'))")" \
+      "[('first', '3'), ('pair', '2'), ('second', '4')]"
+    # Without what the observer saw nothing would be known of their waits.
+    expect_eq "threads that wait" "$(rows threads inside "sum(n(r, 'wait_ns') > 1e8 for r in rows if r['name'] in ('pair', 'first', 'second'))")" 3
+    expect_eq "processes in a namespace" "$(rows processes inside "sorted(r['pid'] for r in rows if r['pid'] and r['program'].endswith(('/pair', '/dash', '/bash', '/sh')))")" \
+      "['1', '2']"
+  done
+  run_states=
 else
   echo "SKIPPED: a pid namespace; there is no right to make one"
 fi

@@ -65,3 +65,48 @@ Test(join_tracks, a_number_that_is_used_again) {
   cr_expect_eq(profile.threads[0].track.value, 0);
   cr_expect_eq(profile.threads[1].track.value, 1);
 }
+
+/// A process in a pid namespace of its own, and the recorder that told its number outside; 100 there is
+/// another process, which only the observer saw.
+Test(join_tracks, a_process_of_two_numbers_is_one) {
+  ProfileBuilder builder;
+  const size_t process = builder.add_process(2);
+  builder.process(process).start_time_ns = at(1);
+  for (const uint64_t start : {1, 5, 6}) {
+    builder.add_thread(process, start == 1 ? 2 : int32_t(start) - 2);
+    builder.process(process).threads.back().start_time_ns = at(start);
+    builder.process(process).threads.back().end_time_ns = at(20);
+  }
+  builder.add_text("outside_pid", "host-2-0.agent 100");
+  ObserverBuilder& observer = builder.observer;
+  observer.track(0, 100, 100, at(0), "main", true);
+  observer.track(1, 100, 101, at(5), "first", true);
+  observer.track(2, 100, 102, at(6), "second", true);
+  observer.track(3, 100, 103, at(15), "raw", true);  // no agent's
+  observer.track(4, 2, 2, at(0), "strange", true);
+  for (uint32_t i = 0; i < 5; ++i) observer.track_end(i, at(21));
+  const load::Profile profile = builder.load();
+  check_consistent(profile);
+  cr_assert_eq(profile.threads.size(), 5);
+  for (uint32_t i = 0; i < 3; ++i) cr_expect_eq(profile.threads[i].track.value, i);
+  cr_expect_eq(profile.threads[3].tid, 103);
+  cr_expect_eq(profile.threads[3].process.value, 0, "the same process");
+  cr_expect_eq(profile.threads[4].name, "strange");
+  cr_expect_eq(profile.threads[4].process.value, 1);
+  cr_expect_eq(profile.processes.size(), 2);
+}
+
+Test(join_tracks, numbers_outside_that_cannot_be) {
+  for (const char* text : {"", "host-2-0.agent", "host-2-0.agent ", "host-2-0.agent x", "host-2-0.agent -5",
+                           "host-2-0.agent 99999999999", " 100", "host-2-1.agent 100"}) {
+    ProfileBuilder builder;
+    const size_t process = builder.add_process(2);
+    builder.process(process).start_time_ns = at(1);
+    builder.add_thread(process, 2);
+    builder.add_text("outside_pid", text);
+    builder.observer.track(0, 2, 2, at(0), "main", true);
+    const load::Profile profile = builder.load();
+    cr_expect_eq(profile.threads.size(), 1, "'%s'", text);
+    cr_expect_eq(profile.threads[0].track.value, 0, "'%s'", text);
+  }
+}

@@ -3,8 +3,14 @@
 // Context: viewer.
 #include "viewer/load/join_tracks.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <charconv>
 #include <map>
+#include <unordered_map>
+
+#include "common/session_keys.h"
 
 namespace varve::load {
 namespace {
@@ -21,21 +27,51 @@ bool overlap(Nanos begin, Nanos end, Nanos other_begin, Nanos other_end) {
   return !before(end, other_begin) && !before(other_end, begin);
 }
 
+/// By name of the agent's file the number of its process outside of its pid namespace, as the recorder told.
+std::unordered_map<std::string_view, int32_t> outside_pids(const Session& session) {
+  std::unordered_map<std::string_view, int32_t> pids;
+  for (const auto& [key, value] : session.texts) {
+    const size_t space = value.rfind(' ');
+    if (key != session_key::kOutsidePid || space == std::string::npos) continue;
+    int32_t pid = 0;
+    std::from_chars(value.data() + space + 1, value.data() + value.size(), pid);
+    if (pid > 0) pids[std::string_view(value).substr(0, space)] = pid;
+  }
+  return pids;
+}
+
+using RowsByTime = std::multimap<uint64_t, uint32_t>;
+
+/// The row of the nearest time; the end where none is near.
+RowsByTime::iterator nearest(RowsByTime& rows, uint64_t time_ns) {
+  constexpr uint64_t kNearNs = 20 * kNanosPerMilli.count;  // a sweep, and a wait for a processor
+  const auto distance = [&](RowsByTime::iterator row) {
+    return row->first < time_ns ? time_ns - row->first : row->first - time_ns;
+  };
+  auto found = rows.lower_bound(time_ns);
+  if (found != rows.begin() && (found == rows.end() || distance(std::prev(found)) < distance(found))) --found;
+  return found != rows.end() && distance(found) <= kNearNs ? found : rows.end();
+}
+
 class Joiner {
  public:
   explicit Joiner(Profile& profile)
       : profile_(profile), tracks_(profile.run_states.tracks), joined_(tracks_.size()) {
     for (uint32_t i = 0; i < tracks_.size(); ++i)
       tracks_of_[{tracks_[i].pid, tracks_[i].tid}].emplace(tracks_[i].start.count, i);
-    for (uint32_t i = 0; i < profile.processes.size(); ++i)
-      images_of_[profile.processes[i].pid].emplace(profile.processes[i].start_time.count, i);
+    const auto outside = outside_pids(profile.session);
+    for (uint32_t i = 0; i < profile.processes.size(); ++i) {
+      const Process& process = profile.processes[i];
+      const auto told = outside.find(
+          fmt::format("{}-{}-{}{}", process.host, process.pid, process.image, format::kAgentSuffix));
+      pid_of_.push_back(told == outside.end() ? process.pid : told->second);
+      images_of_[pid_of_.back()].emplace(process.start_time.count, i);
+    }
   }
 
   void join() {
-    for (Thread& thread : profile_.threads) {
-      thread.track = track_of(thread);
-      if (thread.track.valid()) joined_[thread.track.index()] = true;
-    }
+    for (Thread& thread : profile_.threads) take(thread, track_of(thread));
+    take_nearest_tracks();
     close_gaps();
     for (uint32_t i = 0; i < tracks_.size(); ++i)
       if (!joined_[i]) add_thread({i});
@@ -69,14 +105,43 @@ class Joiner {
   /// Of rows that have the same number, one after the other: the last that began before `start` if it lived
   /// then, else the first after it. kNone if neither did.
   template <typename Row>
-  static uint32_t row_at(const std::multimap<uint64_t, uint32_t>& rows, Nanos start, const Row& overlaps) {
+  static uint32_t row_at(const RowsByTime& rows, Nanos start, const Row& overlaps) {
     auto after = rows.upper_bound(start.count);
     if (after != rows.begin() && overlaps(std::prev(after)->second)) return std::prev(after)->second;
     return after != rows.end() && overlaps(after->second) ? after->second : kNone;
   }
 
+  void take(Thread& thread, TrackId track) {
+    thread.track = track;
+    if (track.valid()) joined_[track.index()] = true;
+  }
+
+  /// In a pid namespace of its own: its numbers are not those of the tracks.
+  bool is_inside(const Thread& thread) const {
+    return pid_of_[thread.process.index()] != profile_.processes[thread.process.index()].pid;
+  }
+
+  /// Of threads whose process alone is known by its number outside: of the tracks there that are no thread's
+  /// yet, the one that began nearest to when the thread was made.
+  void take_nearest_tracks() {
+    std::unordered_map<int32_t, RowsByTime> free;  // by pid and start
+    for (uint32_t i = 0; i < tracks_.size(); ++i)
+      if (!joined_[i]) free[tracks_[i].pid].emplace(tracks_[i].start.count, i);
+    for (Thread& thread : profile_.threads) {
+      if (!is_inside(thread) || thread.track.valid()) continue;
+      auto& tracks = free[pid_of_[thread.process.index()]];
+      const auto near =
+          nearest(tracks, (thread.created.count != 0 ? thread.created : thread.start_time).count);
+      if (near == tracks.end()) continue;
+      take(thread, {near->second});
+      tracks.erase(near);
+    }
+  }
+
   TrackId track_of(const Thread& thread) const {
-    auto found = tracks_of_.find({profile_.processes[thread.process.index()].pid, thread.tid});
+    const int32_t pid = pid_of_[thread.process.index()];
+    if (is_inside(thread) && !thread.is_main) return TrackId::none();
+    auto found = tracks_of_.find({pid, is_inside(thread) ? pid : thread.tid});
     if (found == tracks_of_.end()) return TrackId::none();
     return {row_at(found->second, thread.start_time, [&](uint32_t row) {
       const Nanos late = tracks_[row].start_seen ? Nanos{} : kLateSight;
@@ -123,9 +188,10 @@ class Joiner {
   Profile& profile_;
   const std::vector<Track>& tracks_;
   std::vector<bool> joined_;
+  std::vector<int32_t> pid_of_;  // by process: its number to the observer
   // By start; the values are rows.
-  std::map<Key, std::multimap<uint64_t, uint32_t>> tracks_of_;
-  std::map<int32_t, std::multimap<uint64_t, uint32_t>> images_of_;
+  std::map<Key, RowsByTime> tracks_of_;
+  std::map<int32_t, RowsByTime> images_of_;
 };
 
 }  // namespace

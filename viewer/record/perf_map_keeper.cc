@@ -43,12 +43,17 @@ pid_t pid_of(std::string_view process) {
   return error == std::errc() && end == digits.data() + digits.size() ? pid : 0;
 }
 
-/// The number by which this process knows the one that calls itself `pid`; 0 if it is gone.
+/// The number by which this process knows the one that calls itself `pid`; 0 if it is gone, or several
+/// namespaces have one.
 pid_t global_pid(pid_t pid) {
   if (own_pid(pid) == pid && is_descendant(pid)) return pid;
-  for (pid_t candidate : descendants())
-    if (own_pid(candidate) == pid) return candidate;
-  return 0;
+  pid_t found = 0;
+  for (pid_t candidate : descendants()) {
+    if (own_pid(candidate) != pid) continue;
+    if (found) return 0;
+    found = candidate;
+  }
+  return found;
 }
 
 bool copy_all(int from, int to, off_t size) {
@@ -96,22 +101,23 @@ PerfMapKeeper::~PerfMapKeeper() {
   for (const Foreign& foreign : foreign_) close(foreign.tmp);
 }
 
-void PerfMapKeeper::look() {
+void PerfMapKeeper::look(const Outside& outside) {
   alignas(inotify_event) char buffer[4096];
   for (;;) {
     ssize_t size = read(notify_, buffer, sizeof buffer);
     if (size <= 0) return;
     for (ssize_t at = 0; at < size;) {
       const auto* event = reinterpret_cast<const inotify_event*>(buffer + at);
-      if (event->len) notice(event->name);
+      if (event->len) notice(event->name, outside);
       at += ssize_t(sizeof *event + event->len);
     }
   }
 }
 
-void PerfMapKeeper::notice(const std::string& agent_file) {
+void PerfMapKeeper::notice(const std::string& agent_file, const Outside& outside) {
   std::string process = process_of(agent_file);
   pid_t pid = process.empty() ? 0 : global_pid(pid_of(process));
+  if (pid && pid != pid_of(process) && outside) outside(agent_file, pid);
   if (!pid || foreign_.size() >= kMostForeign) return;
   int tmp = open(fmt::format("/proc/{}/root/tmp", pid).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (tmp < 0) return;

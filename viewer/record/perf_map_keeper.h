@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -27,8 +28,10 @@ class PerfMapKeeper {
 
   /// Readable when agents have made new files; -1 where the kernel cannot tell.
   int descriptor() const { return notify_; }
-  /// Looks at the processes of the new agent files.
-  void look();
+  /// Looks at the processes of the new agent files. Calls `outside(file, pid)` for each that knows itself by
+  /// another number, in a pid namespace of its own, than this process does.
+  using Outside = std::function<void(const std::string&, pid_t)>;
+  void look(const Outside& outside = {});
 
   /// Copies each map into the profile as HOST-PID.perfmap (mode 0600), if it is a plain file of the process's
   /// own user and not beyond 256 MB. Returns how many.
@@ -42,7 +45,7 @@ class PerfMapKeeper {
     ino_t inode;
   };
 
-  void notice(const std::string& agent_file);
+  void notice(const std::string& agent_file, const Outside& outside);
   int tmp_of(const std::string& process) const;
 
   int profile_ = -1;

@@ -151,7 +151,9 @@ void Supervisor::wait_for_something() {
   }
   pollfd wake[] = {{signals_, POLLIN, 0}, {perf_maps_.descriptor(), POLLIN, 0}};
   if (ppoll(wake, 2, until ? &timeout : nullptr, nullptr) > 0 && (wake[1].revents & POLLIN))
-    perf_maps_.look();
+    perf_maps_.look([this](const std::string& file, pid_t pid) {
+      session_.text(session_key::kOutsidePid, fmt::format("{} {}", file, pid));
+    });
 }
 
 void Supervisor::take_signals() {
