@@ -104,7 +104,8 @@ inline constexpr uint16_t kChunkSealed = 1;  // `checksum` holds; the chunk will
 inline constexpr uint16_t kChunkArray = 2;   // rows without RecordHeader
 
 /// A reader steps to the next chunk by `capacity`, whatever the type, and trusts no byte beyond `used`. The
-/// last chunk may be longer than the file: once its process has ended, the recorder cuts the unused tail off.
+/// last chunk may be longer than the file: once all processes have ended, the recorder cuts the unused tail
+/// off.
 struct ChunkHeader {
   uint32_t type;     // ChunkType
   uint16_t version;  // of the records of this type

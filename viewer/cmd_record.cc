@@ -274,7 +274,8 @@ void Recording::finish(const record::RunEnd& end) {
       return;
     }
   record::Finalized profile = finalization_->result();
-  if (!end.all_ended && no_child_lives()) record::trim_agent_files(directory_->descriptor());
+  if (!end.all_ended && no_child_lives())
+    record::trim_agent_files(directory_->descriptor(), record::Trim::kTail);
   if (!options_.quiet) say(record::closing_line(profile, end, directory_->path()));
   std::string why = record::why_few_samples(profile, end, options_.interval);
   if (!why.empty() && !options_.quiet) say(why);
@@ -312,7 +313,7 @@ int Recording::run() {
   record::RunEnd end = watch(*command);
   observer_.stop(*session_);
   write_end(*session_, end);
-  if (end.all_ended) record::trim_agent_files(directory_->descriptor());
+  if (end.all_ended) record::trim_agent_files(directory_->descriptor(), record::Trim::kAll);
   finish(end);
   return end_like(end.status);
 }

@@ -204,7 +204,7 @@ Test(record, trimming_keeps_every_record) {
   auto size_after = [&](const char* name) {
     std::ofstream(scratch.path + "/" + name, std::ios::binary)
         .write(reinterpret_cast<const char*>(file.data()), std::streamsize(file.size()));
-    trim_agent_files(scratch.descriptor);
+    trim_agent_files(scratch.descriptor, Trim::kTail);
     return std::filesystem::file_size(scratch.path + "/" + name);
   };
   chunk(0, format::ChunkType::kSamples, 1, 100);
@@ -217,6 +217,46 @@ Test(record, trimming_keeps_every_record) {
   cr_expect(size_after("h-2-0.agent") == file.size());
   chunk(1, format::ChunkType::kThreads, 200, 10);  // beyond the file
   cr_expect(size_after("h-3-0.agent") == file.size());
+}
+
+/// What a reader finds in a chunk is what stood there; where the chunk is, is another matter.
+Test(record, packing_leaves_out_what_no_chunk_used) {
+  Scratch scratch;
+  constexpr uint32_t kLarge = 16 * format::kPageSize;
+  std::vector<uint8_t> file(sizeof(format::FileHeader));
+  std::memcpy(file.data(), format::kMagic, sizeof format::kMagic);
+  std::vector<std::string> wanted;
+  auto chunk = [&](format::ChunkType type, uint32_t capacity, const std::string& records) {
+    format::ChunkHeader header{};
+    header.type = uint32_t(type), header.capacity = capacity, header.used = uint32_t(records.size());
+    const size_t at = file.size();
+    file.resize(at + capacity);
+    std::memcpy(file.data() + at, &header, sizeof header);
+    std::memcpy(file.data() + at + sizeof header, records.data(), records.size());
+    if (!records.empty()) wanted.push_back(records);
+  };
+  chunk(format::ChunkType::kSamples, kLarge, std::string(100, 's'));
+  chunk(format::ChunkType::kFree, format::kPageSize, "");
+  chunk(format::ChunkType::kThreads, kLarge, "");
+  chunk(format::ChunkType::kModules, kLarge, std::string(64, 'm'));
+  chunk(format::ChunkType::kMarks, kLarge, std::string(7, 'k'));
+  const std::string path = scratch.path + "/h-1-0.agent";
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(file.data()), std::streamsize(file.size()));
+  trim_agent_files(scratch.descriptor, Trim::kAll);
+  std::ifstream packed_file(path, std::ios::binary);
+  const std::string packed((std::istreambuf_iterator<char>(packed_file)), {});
+  std::vector<std::string> found;
+  for (size_t at = sizeof(format::FileHeader); at < packed.size();) {
+    format::ChunkHeader header;
+    std::memcpy(&header, packed.data() + at, sizeof header);
+    cr_assert(header.capacity >= sizeof header + header.used && header.capacity % format::kChunkUnit == 0);
+    found.push_back(packed.substr(at + sizeof header, header.used));
+    at += header.capacity;
+  }
+  cr_expect(found == wanted);
+  cr_expect(packed.size() == sizeof(format::FileHeader) + 192 + 128 + 64 + 7);
+  cr_expect(std::distance(std::filesystem::directory_iterator(scratch.path), {}) == 1, "a file was left");
 }
 
 Test(record, the_agent_goes_before_what_the_user_preloads) {

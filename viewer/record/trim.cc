@@ -1,74 +1,133 @@
 // SPDX-License-Identifier: MIT
-// Finds the end of the last record of a file by stepping over its chunks, and cuts there. See trim.h.
+// Finds the chunks of a file by stepping over them, and cuts behind the last record; where chunks have much
+// unused space between them, writes the file anew without it. See trim.h.
 // Context: viewer.
 #include "viewer/record/trim.h"
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstring>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/file_format.h"
+#include "viewer/load/replaced_file.h"
 
 namespace varve::record {
 namespace {
 
 using namespace format;
 
+/// A file is written anew where that saves such a part of it, and at least one block of the disk.
+constexpr uint64_t kWorthPart = 16;
+
 bool read_at(int file, void* bytes, size_t size, uint64_t offset) {
   return pread(file, bytes, size, off_t(offset)) == ssize_t(size);
 }
 
+/// A chunk with records, and where it is.
+struct Piece {
+  ChunkHeader header;
+  uint64_t at;
+
+  uint32_t bytes() const { return uint32_t(sizeof header) + header.used; }
+  uint32_t packed() const { return round_up(bytes(), kChunkUnit); }
+};
+
+struct Layout {
+  FileHeader header;
+  std::vector<Piece> pieces;
+
+  uint64_t end() const { return pieces.empty() ? sizeof header : pieces.back().at + pieces.back().bytes(); }
+  uint64_t packed_end() const {
+    uint64_t end = sizeof header;
+    for (const Piece& piece : pieces) end += piece.packed();
+    return end;
+  }
+};
+
 bool holds_records(const ChunkHeader& chunk) {
-  return chunk.type != uint32_t(ChunkType::kEnd) && chunk.type != uint32_t(ChunkType::kFree);
+  return chunk.type != uint32_t(ChunkType::kFree) && chunk.used != 0;
 }
 
-/// Where the last record ends; 0 if anything looks unlike a file of ours, which is then left alone.
-uint64_t end_of_records(int file, uint64_t size) {
-  FileHeader header;
-  if (!read_at(file, &header, sizeof header, 0) || std::memcmp(header.magic, kMagic, sizeof kMagic) != 0)
-    return 0;
-  uint64_t end = sizeof header;
-  for (uint64_t at = sizeof header; at + sizeof(ChunkHeader) <= size;) {
-    ChunkHeader chunk;
-    if (!read_at(file, &chunk, sizeof chunk, at)) return 0;
+/// Nothing if anything looks unlike a file of ours, which is then left alone.
+std::optional<Layout> layout_of(int file, uint64_t size) {
+  Layout layout;
+  if (!read_at(file, &layout.header, sizeof layout.header, 0) ||
+      std::memcmp(layout.header.magic, kMagic, sizeof kMagic) != 0)
+    return {};
+  for (uint64_t at = sizeof layout.header; at + sizeof(ChunkHeader) <= size;) {
+    Piece piece{{}, at};
+    const ChunkHeader& chunk = piece.header;
+    if (!read_at(file, &piece.header, sizeof chunk, at)) return {};
     if (chunk.type == uint32_t(ChunkType::kEnd)) break;
-    bool sound = chunk.capacity >= sizeof chunk && chunk.capacity % kChunkUnit == 0 &&
-                 chunk.capacity <= size - at && chunk.used <= chunk.capacity - sizeof chunk;
-    if (!sound) return 0;
-    if (holds_records(chunk)) end = at + sizeof chunk + chunk.used;
+    const bool sound = chunk.capacity >= sizeof chunk && chunk.capacity % kChunkUnit == 0 &&
+                       chunk.capacity <= size - at && chunk.used <= chunk.capacity - sizeof chunk;
+    if (!sound) return {};
+    if (holds_records(chunk)) layout.pieces.push_back(piece);
     at += chunk.capacity;
   }
-  return end;
+  return layout;
 }
 
-uint64_t trim_file(int directory, const char* name) {
-  int file = openat(directory, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  if (file < 0) return 0;
-  struct stat status;
-  uint64_t saved = 0;
-  if (fstat(file, &status) == 0 && S_ISREG(status.st_mode)) {
-    uint64_t size = uint64_t(status.st_size), end = end_of_records(file, size);
-    if (end && end < size && ftruncate(file, off_t(end)) == 0) saved = size - end;
+bool worth_packing(const Layout& layout) {
+  const auto blocks = [](uint64_t bytes) { return (bytes + kPageSize - 1) / kPageSize; };
+  const uint64_t end = layout.end(), packed = layout.packed_end();
+  return blocks(packed) < blocks(end) && (end - packed) * kWorthPart >= end;
+}
+
+/// The same chunks without space between them, as a file that takes the place of this one. False: there was
+/// no room for it, and the file is as it was.
+bool pack(int file, const Layout& layout, const std::string& path) {
+  load::ReplacedFile packed(path);
+  packed.write({reinterpret_cast<const uint8_t*>(&layout.header), sizeof layout.header});
+  std::vector<uint8_t> bytes;
+  for (const Piece& piece : layout.pieces) {
+    bytes.assign(&piece == &layout.pieces.back() ? piece.bytes() : piece.packed(), 0);
+    if (!read_at(file, bytes.data(), piece.bytes(), piece.at)) return false;
+    reinterpret_cast<ChunkHeader*>(bytes.data())->capacity = piece.packed();
+    packed.write(bytes);
   }
+  return packed.finish().has_value();
+}
+
+void shorten(int file, const Layout& layout, const std::string& path, Trim trim) {
+  if (trim == Trim::kAll && worth_packing(layout) && pack(file, layout, path)) return;
+  if (ftruncate(file, off_t(layout.end())) != 0) return;  // it stays as long as it was
+}
+
+void trim_file(int directory, const std::string& name, Trim trim) {
+  const int file = openat(directory, name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (file < 0) return;
+  struct stat status;
+  if (fstat(file, &status) == 0 && S_ISREG(status.st_mode))
+    if (const auto layout = layout_of(file, uint64_t(status.st_size)))
+      shorten(file, *layout, fmt::format("/proc/self/fd/{}/{}", directory, name), trim);
   close(file);
-  return saved;
+}
+
+/// All of them before the first is replaced: what a listing says of a new name is not told.
+std::vector<std::string> agent_files(int directory) {
+  std::vector<std::string> names;
+  int listing = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (listing < 0) return names;
+  std::unique_ptr<DIR, int (*)(DIR*)> entries(fdopendir(listing), closedir);
+  while (dirent* entry = entries ? readdir(entries.get()) : nullptr)
+    if (std::string_view(entry->d_name).ends_with(kAgentSuffix)) names.emplace_back(entry->d_name);
+  return names;
 }
 
 }  // namespace
 
-uint64_t trim_agent_files(int directory) {
-  int listing = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (listing < 0) return 0;
-  std::unique_ptr<DIR, int (*)(DIR*)> entries(fdopendir(listing), closedir);
-  uint64_t saved = 0;
-  while (dirent* entry = entries ? readdir(entries.get()) : nullptr)
-    if (std::string_view(entry->d_name).ends_with(kAgentSuffix)) saved += trim_file(directory, entry->d_name);
-  return saved;
+void trim_agent_files(int directory, Trim trim) {
+  for (const std::string& name : agent_files(directory)) trim_file(directory, name, trim);
 }
 
 }  // namespace varve::record
