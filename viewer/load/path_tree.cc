@@ -45,8 +45,8 @@ bool PathTree::adopt(std::span<const ProcessId> owners, std::span<const Site> si
   for (size_t i = profile_.paths.size(); i-- > 1 && empty > 0;) {
     const Path& path = profile_.paths[i];
     Recent& place = recent(path.parent, path.site);
-    if (place.path.valid()) continue;
-    place = {path.parent, path.site, {uint32_t(i)}};
+    if (place.path != root().value) continue;
+    place = {path.parent.value, path.site.value, uint32_t(i)};
     --empty;
   }
   return true;
@@ -74,11 +74,11 @@ SiteId PathTree::site(const CodeSite& code) {
 
 PathId PathTree::child(PathId parent, SiteId site) {
   Recent& known = recent(parent, site);
-  if (known.parent != parent || known.site != site) {
-    known = {parent, site, {uint32_t(profile_.paths.size())}};
+  if (known.path == root().value || known.parent != parent.value || known.site != site.value) {
+    known = {parent.value, site.value, uint32_t(profile_.paths.size())};
     profile_.paths.push_back({parent, site});
   }
-  return known.path;
+  return {known.path};
 }
 
 /// Paths of the frames of the last stack from `depth` on, the first a child of `base`.

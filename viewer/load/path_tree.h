@@ -14,6 +14,7 @@
 #include "viewer/load/intern_table.h"
 #include "viewer/load/profile.h"
 #include "viewer/load/sample_decoder.h"
+#include "viewer/load/zeroed_array.h"
 
 namespace varve::load {
 
@@ -45,9 +46,8 @@ class PathTree {
 
  private:
   struct Recent {
-    PathId parent;  // none: empty
-    SiteId site;
-    PathId path;
+    uint32_t parent, site;
+    uint32_t path;  // the root, which is nobody's child: empty
   };
   /// 3 MB: as many slots as call paths of a program that are met again and again.
   static constexpr unsigned kRecentBits = 18;
@@ -60,7 +60,7 @@ class PathTree {
 
   Profile& profile_;
   InternTable<Site> site_table_;
-  std::vector<Recent> recent_;                // direct-mapped
+  ZeroedArray<Recent> recent_;                // direct-mapped
   std::vector<ModuleId> anonymous_;           // by process
   std::vector<std::vector<SiteId>> numbers_;  // by decoder: its numbers -> sites
 

@@ -202,7 +202,7 @@ void SampleDecoder::push_frame(uint64_t address, uint64_t time_ns, DecodedChunk&
 /// Makes every slot stale without touching it: small files come by the thousand.
 void SampleDecoder::forget_cached() {
   bool out_of_numbers = first_window_ > UINT32_MAX - 2 * kMostWindows;
-  if (cache_.empty() || out_of_numbers) cache_.assign(size_t{1} << kCacheBits, {});
+  if (cache_.size() == 0 || out_of_numbers) cache_ = ZeroedArray<CachedSite>(size_t{1} << kCacheBits);
   first_window_ = out_of_numbers ? 1 : first_window_ + uint32_t(windows_.size());
   windows_.clear();
 }

@@ -16,6 +16,7 @@
 #include "viewer/load/chunk_reader.h"
 #include "viewer/load/intern_table.h"
 #include "viewer/load/mapping_index.h"
+#include "viewer/load/zeroed_array.h"
 
 namespace varve::load {
 
@@ -89,9 +90,9 @@ class SampleDecoder {
     bool operator==(const Window&) const = default;
   };
   struct CachedSite {
-    uint64_t address = 0;
-    uint32_t site = 0;
-    uint32_t window = 0;  // number; below first_window_: of a file before this one
+    uint64_t address;
+    uint32_t site;
+    uint32_t window;  // number; below first_window_: of a file before this one
   };
   /// 1 MB: as many slots as a large program has call sites that occur. A miss costs five times a hit, so an
   /// address has two slots, in one cache line.
@@ -128,7 +129,7 @@ class SampleDecoder {
   uint32_t process_ = 0;
   std::unique_ptr<File> open_file_;
   std::unique_ptr<MappingIndex> index_;
-  std::vector<CachedSite> cache_;  // by address; the later of two with the same slots comes first
+  ZeroedArray<CachedSite> cache_;  // by address; the later of two with the same slots comes first
   std::vector<Window> windows_;    // their numbers begin with first_window_
   uint32_t first_window_ = 1;
 

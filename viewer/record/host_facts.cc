@@ -114,15 +114,14 @@ size_t count_cores(const cpu_set_t& processors) {
 std::string small_file(const std::string& path, size_t limit) {
   int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return "";
-  std::string text(limit, '\0');
-  size_t size = 0;
-  while (size < limit) {
-    ssize_t got = read(descriptor, text.data() + size, limit - size);
+  std::string text;
+  char part[4096];  // most are shorter than that
+  while (text.size() < limit) {
+    const ssize_t got = read(descriptor, part, std::min(sizeof part, limit - text.size()));
     if (got <= 0) break;
-    size += size_t(got);
+    text.append(part, size_t(got));
   }
   close(descriptor);
-  text.resize(size);
   return text;
 }
 
