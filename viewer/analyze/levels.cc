@@ -18,6 +18,7 @@ Levels::Levels(const load::RunStates& states, TimeRange range, const PassTrack& 
   std::vector<Present> present(states.tracks.size());
   std::vector<bool> counts(states.tracks.size());
   for (uint32_t i = 0; i < counts.size(); ++i) counts[i] = pass({i});
+  rows_.reserve(states.events.size() + 1);  // what no row touches is no memory
   rows_.push_back({range_.begin, 0, 0});
   uint64_t running = 0, active = 0;
   for (const RunEvent& event : states.events) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -29,6 +30,9 @@ class TrackThreads {
     }
     std::ranges::stable_sort(parts_, {},
                              [](const Part& part) { return std::pair(part.track, part.range.begin); });
+    first_.assign(profile.run_states.tracks.size() + 1, 0);
+    for (const Part& part : parts_) ++first_[part.track.index() + 1];
+    std::partial_sum(first_.begin(), first_.end(), first_.begin());
     // No moment of a track belongs to two threads.
     for (size_t i = 1; i < parts_.size(); ++i)
       if (parts_[i].track == parts_[i - 1].track)
@@ -37,12 +41,13 @@ class TrackThreads {
 
   /// In the order of time.
   std::span<const Part> of(TrackId track) const {
-    auto first = std::ranges::lower_bound(parts_, track, {}, &Part::track);
-    return {first, std::ranges::upper_bound(first, parts_.end(), track, {}, &Part::track)};
+    return std::span(parts_).subspan(first_[track.index()],
+                                     first_[track.index() + 1] - first_[track.index()]);
   }
   /// Those of a track that `range` may touch, so that a shell's thousands of programs cost nothing.
   std::span<const Part> of(TrackId track, TimeRange range) const {
     const std::span<const Part> all = of(track);
+    if (all.size() <= 1) return all;
     const auto begins_before = [](uint64_t time) {
       return [time](const Part& part) { return part.range.begin < time; };
     };
@@ -53,7 +58,8 @@ class TrackThreads {
   }
 
  private:
-  std::vector<Part> parts_;
+  std::vector<Part> parts_;      // by track
+  std::vector<uint32_t> first_;  // by track: its first part, and behind the last one their number
 };
 
 }  // namespace varve::analyze

@@ -29,13 +29,14 @@ using analyze::kCpu;
 std::vector<ThreadId> threads_by_cpu(const Source& source, const Request& request,
                                      const analyze::Selection& selection) {
   const load::Profile& profile = source.profile;
-  const auto states = analyze::thread_states(profile, source.concurrency->levels.range());
+  std::vector<analyze::ThreadStates> states;  // every thread lived in the time of the whole run
+  if (request.filter.timed()) states = analyze::thread_states(profile, source.concurrency->levels.range());
   const auto lived = [&](size_t i) {
-    return states[i].running_ns + states[i].ready_ns + states[i].waiting_ns() > 0;
+    return states.empty() || states[i].running_ns + states[i].ready_ns + states[i].waiting_ns() > 0;
   };
   std::vector<ThreadId> threads;
   for (uint32_t i = 0; i < profile.threads.size(); ++i) {
-    if (!profile.threads[i].track.valid() || (request.filter.timed() && !lived(i))) continue;
+    if (!profile.threads[i].track.valid() || !lived(i)) continue;
     if (analyze::thread_passes(profile, {i}, request.filter)) threads.push_back({i});
   }
   std::stable_sort(threads.begin(), threads.end(), [&](ThreadId a, ThreadId b) {
