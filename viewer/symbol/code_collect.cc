@@ -9,7 +9,7 @@
 #include <numeric>
 #include <utility>
 
-#include "viewer/symbol/disassemble.h"
+#include "viewer/symbol/code_steps.h"
 #include "viewer/symbol/module_code.h"
 #include "viewer/symbol/resolver.h"
 #include "viewer/symbol/symbol_file.h"
@@ -56,19 +56,20 @@ std::vector<CodePiece> choose(std::vector<Candidate> found, uint64_t room) {
   return pieces;
 }
 
-/// The address of every instruction, and of what jumps and calls lead to.
+/// The address of every instruction, and of what jumps and calls lead to. Pieces are in order, and so are
+/// their instructions.
 std::vector<load::Site> places_of(const std::vector<CodePiece>& pieces) {
-  std::vector<load::Site> places;
-  for (const CodePiece& piece : pieces) {
-    for (const Instruction& row : disassemble(piece.bytes, piece.low, Syntax::kAtt)) {
-      places.push_back({piece.module, {row.address}});
-      const uint64_t target = row.target != 0 ? row.target : row.is_call || row.is_jump ? row.pointer : 0;
-      if (target != 0 && !piece.contains(target)) places.push_back({piece.module, {target}});
-    }
-  }
-  std::ranges::sort(places);
-  places.erase(std::unique(places.begin(), places.end()), places.end());
-  return places;
+  std::vector<load::Site> places, targets;
+  for (const CodePiece& piece : pieces)
+    for_each_step(piece.bytes, piece.low, [&](const CodeStep& step) {
+      places.push_back({piece.module, {step.address}});
+      if (step.target != 0 && !piece.contains(step.target)) targets.push_back({piece.module, {step.target}});
+    });
+  std::ranges::sort(targets);
+  std::vector<load::Site> all(places.size() + targets.size());
+  std::ranges::merge(places, targets, all.begin());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
 }
 
 bool same(std::span<const Frame> a, std::span<const Frame> b) {
