@@ -56,9 +56,18 @@ class RegistryGuard {
 
 uint64_t frames_bytes() { return 2 * uint64_t(agent_state.stack_depth) * sizeof(uint64_t); }
 
-uint64_t block_bytes() { return kGuardBytes + kAlternateStackBytes + sizeof(ThreadBlock) + frames_bytes(); }
+uint64_t block_bytes() {
+  return kGuardBytes + kAlternateStackBytes + sizeof(ThreadBlock) + frames_bytes() + sizeof(FramePredictor);
+}
 
-/// Guard page, alternate stack, block, frames: one mapping.
+/// What a block's writer works with lies behind the block and outlives its threads: most of it is never
+/// touched.
+uint64_t* frames_of(ThreadBlock& block) { return reinterpret_cast<uint64_t*>(&block + 1); }
+FramePredictor& predictor_of(ThreadBlock& block) {
+  return *reinterpret_cast<FramePredictor*>(reinterpret_cast<uint8_t*>(&block + 1) + frames_bytes());
+}
+
+/// Guard page, alternate stack, block, frames, predictor: one mapping.
 ThreadBlock* map_block() {
   long memory = raw_syscall(__NR_mmap, 0, long(block_bytes()), PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -220,7 +229,7 @@ void begin_thread(ThreadBlock& block, const ThreadStart& start) {
   record.start_cpu_ns = record.last_cpu_ns = block.last_cpu_ns = start.start_cpu_ns;
   raw_syscall(__NR_prctl, PR_GET_NAME, as_arg(record.name));
   block.stack = start.is_main ? main_stack() : thread_stack(block.stack_bytes, block.stack_low);
-  block.writer.bind(reinterpret_cast<uint64_t*>(&block + 1), agent_state.stack_depth, record.index);
+  block.writer.bind(frames_of(block), agent_state.stack_depth, predictor_of(block), record.index);
   install_alternate_stack(block);
   current_block = &block;
   block.live = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The on-disk format, version 1: what all files have in common, and the structures of session and agent
+// The on-disk format, version 2: what all files have in common, and the structures of session and agent
 // files, with their sizes asserted; other files have headers of their own beside this. The prose, with a hex
 // dump, is FORMAT.md. All integers are little endian. A file is one FileHeader, then chunks; a chunk is one
 // ChunkHeader, then records (each with a RecordHeader) or, for array chunks, plain rows of one struct. Not a
@@ -17,10 +17,8 @@ constexpr uint32_t round_up(uint32_t bytes, uint32_t unit) { return (bytes + uni
 
 /// A byte above 0x7f, CR LF, ^Z and LF: any transfer that mangles text is seen at once.
 inline constexpr uint8_t kMagic[8] = {0x8b, 'V', 'R', 'V', '\r', '\n', 0x1a, '\n'};
-inline constexpr uint16_t kMajor = 1;
-/// 1: ProcessRecord::children_cpu_ns and end_gap_ns. 2: waits, among the samples.
-/// 3: stacks of waits that no agent saw, of the observer; creations of objects, among the samples.
-inline constexpr uint16_t kMinor = 3;
+inline constexpr uint16_t kMajor = 2;
+inline constexpr uint16_t kMinor = 0;
 inline constexpr uint16_t kByteOrder = 0x0102;
 inline constexpr uint32_t kPageSize = 4096;
 /// Chunks begin at multiples of this and have a multiple of it as capacity: a chunk header never crosses a
@@ -130,7 +128,7 @@ enum class RecordKind : uint8_t {
   kModuleLoad = 5,     // ModuleLoadRecord, ranges, build id, path NUL
   kModuleUnload = 6,   // ModuleUnloadRecord
   kThread = 7,         // ThreadRecord
-  kThreadSwitch = 8,   // ThreadSwitchRecord: the samples that follow belong to another thread
+  kThreadSwitch = 8,   // a varint, the thread to which the samples that follow belong
   kSample = 9,         // varints, see kSample below
   kTrack = 10,         // TrackRecord
   kTrackEnd = 11,      // TrackEndRecord
@@ -315,12 +313,6 @@ struct ThreadRecord {
 };
 static_assert(sizeof(ThreadRecord) == 120);
 
-struct ThreadSwitchRecord {
-  RecordHeader header;
-  uint32_t thread;
-};
-static_assert(sizeof(ThreadSwitchRecord) == 8);
-
 /// RecordHeader::flags of a MarkRecord.
 enum class MarkKind : uint8_t {
   kMark = 0,    // varve_mark(name)
@@ -361,7 +353,9 @@ enum class StackEnd : uint8_t {
   kCount
 };
 
-// kSample. RecordHeader::flags: low 4 bits StackEnd, then kSampleHasOverrun. Body, all LEB128 varints:
+// Records of kSamples chunks have no RecordHeader, for they are many and short, but: a varint, how many bytes
+// follow; a byte of flags; and, where that has kOtherThanSample, the RecordKind.
+// kSample. Flags: low 4 bits StackEnd, then kSampleHasOverrun, kSampleFramePointer. Body, all LEB128 varints:
 //   time delta in ns to the previous sample of this chunk (the first: to first_time_ns)
 //   weight: ns of CPU time since the thread's previous sample
 //   overrun: expirations merged into this tick (only with kSampleHasOverrun)
@@ -371,8 +365,9 @@ enum class StackEnd : uint8_t {
 //   one before it when that was last met as a fresh frame's caller in this chunk (see frame_predictor.h), or
 //   0:
 //     odd: one frame, (zigzag(frame - base) << 1) + 1; base is P, or the frame before where P is 0
-//     even, not 0: half as many frames, at most kMostForeseen, each of which is its P
 //     0: one frame, whose address follows
+//     else a number above kTokenBits bits: with kTokenPlace, one frame, and where it is in the predictor's
+//     table; without, how many frames, at most kMostForeseen, each of which is its P
 //   The frame before the first is the last shared one, or 0.
 // A frame address lies inside the instruction that was executing: the interrupted IP, or return address minus
 // one; or it is kFramesLeftOut, once in a stack and between two others. After kThreadSwitch and at the start
@@ -380,6 +375,9 @@ enum class StackEnd : uint8_t {
 inline constexpr uint8_t kSampleEndMask = 0x0f;
 inline constexpr uint8_t kSampleHasOverrun = 0x10;
 inline constexpr uint8_t kSampleFramePointer = 0x20;  // at least one frame came by frame pointer, not by CFI
+inline constexpr uint8_t kOtherThanSample = 0x40;
+inline constexpr unsigned kTokenBits = 2;
+inline constexpr uint64_t kTokenPlace = 2;
 
 /// Stands for the middle of a stack with more frames than the control block's stack_depth. No processor
 /// executes such an address: its upper bits are not all the same.
@@ -391,8 +389,11 @@ inline constexpr uint32_t kMostForeseen = 16;  // frames that one token may stan
 inline constexpr uint32_t kSampleChunkBytes = 64 * 1024;
 /// Ten bytes is the longest varint of 64 bits; the fixed part is eight varints, a frame at most a token and
 /// one.
-inline constexpr uint32_t kMaxSampleBytes = sizeof(RecordHeader) + 8 * 10 + kMaxStackDepth * 11;
+inline constexpr uint32_t kMaxSampleSizeBytes = 3;
+inline constexpr uint32_t kMaxSampleHeadBytes = kMaxSampleSizeBytes + 2;
+inline constexpr uint32_t kMaxThreadSwitchBytes = kMaxSampleHeadBytes + 5;
+inline constexpr uint32_t kMaxSampleBytes = kMaxSampleHeadBytes + 8 * 10 + kMaxStackDepth * 11;
 static_assert(kMaxSampleBytes < kSampleChunkBytes - sizeof(ChunkHeader));
-static_assert(kMaxSampleBytes <= UINT16_MAX);
+static_assert(kMaxSampleBytes < 1 << 7 * kMaxSampleSizeBytes);
 
 }  // namespace varve::format

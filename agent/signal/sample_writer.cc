@@ -10,12 +10,6 @@
 namespace varve::agent {
 namespace {
 
-template <typename Record>
-void append(Chunk& chunk, const Record& record) {
-  std::memcpy(chunk.end(), &record, sizeof record);
-  chunk.commit(sizeof record);
-}
-
 constexpr uint32_t kLargestChunk = format::kSampleChunkBytes;
 
 }  // namespace
@@ -41,13 +35,7 @@ class FrameEncoder {
       return;
     }
     put_foreseen();
-    uint64_t difference = zigzag(int64_t(frame - (expected ? expected : before)));
-    if (difference >> 63) {
-      *out_++ = 0;
-      out_ = put_varint(out_, frame);
-    } else {
-      out_ = put_varint(out_, difference << 1 | 1);
-    }
+    put_other(frame, zigzag(int64_t(frame - (expected ? expected : before))));
     predictor_.learn(before, frame);
   }
   uint8_t* finish() {
@@ -56,9 +44,23 @@ class FrameEncoder {
   }
 
  private:
+  /// A place takes two bytes, which a difference must be worse than.
+  static constexpr uint64_t kFar = 1 << 13;
+
   void put_foreseen() {
-    if (foreseen_) out_ = put_varint(out_, uint64_t(foreseen_) << 1);
+    if (foreseen_) out_ = put_varint(out_, uint64_t(foreseen_) << format::kTokenBits);
     foreseen_ = 0;
+  }
+  void put_other(uint64_t frame, uint64_t difference) {
+    const uint32_t place = FramePredictor::place_of(frame);
+    if (difference >= kFar && predictor_.at(place) == frame && frame != 0) {
+      out_ = put_varint(out_, uint64_t(place) << format::kTokenBits | format::kTokenPlace);
+    } else if (difference >> 63) {
+      *out_++ = 0;
+      out_ = put_varint(out_, frame);
+    } else {
+      out_ = put_varint(out_, difference << 1 | 1);
+    }
   }
 
   uint8_t* out_;
@@ -94,25 +96,52 @@ uint8_t* encode_stack(uint8_t* out, StackView stack, uint32_t shared, FramePredi
 
 }  // namespace
 
-uint8_t* encode_record(uint8_t* out, const RecordFields& fields, StackView stack, uint32_t shared,
-                       FramePredictor& predictor) {
-  uint8_t* const begin = out;
-  out = put_varint(out + sizeof(format::RecordHeader), fields.time_delta_ns);
-  for (uint32_t i = 0; i < fields.count; ++i) out = put_varint(out, fields.numbers[i]);
-  if (fields.has_stack()) out = encode_stack(out, stack, shared, predictor);
-  format::RecordHeader header{uint16_t(out - begin), uint8_t(fields.kind), fields.flags};
-  std::memcpy(begin, &header, sizeof header);
+namespace {
+
+/// Puts the size before a body that was written behind room for a short one.
+uint8_t* finish_record(uint8_t* begin, uint8_t* end) {
+  uint8_t* const body = begin + 1;
+  const auto size = uint64_t(end - body);
+  uint8_t text[format::kMaxSampleSizeBytes];
+  const auto digits = size_t(put_varint(text, size) - text);
+  if (digits > 1) std::memmove(begin + digits, body, size);
+  std::memcpy(begin, text, digits);
+  return begin + digits + size;
+}
+
+uint8_t* begin_record(uint8_t* begin, format::RecordKind kind, uint8_t flags) {
+  uint8_t* out = begin + 1;
+  if (kind == format::RecordKind::kSample) {
+    *out++ = flags;
+    return out;
+  }
+  *out++ = flags | format::kOtherThanSample;
+  *out++ = uint8_t(kind);
   return out;
 }
 
-void SampleWriter::bind(uint64_t* frames, uint32_t max_depth, uint32_t thread) {
+}  // namespace
+
+uint8_t* encode_record(uint8_t* begin, const RecordFields& fields, StackView stack, uint32_t shared,
+                       FramePredictor& predictor) {
+  uint8_t* out = put_varint(begin_record(begin, fields.kind, fields.flags), fields.time_delta_ns);
+  for (uint32_t i = 0; i < fields.count; ++i) out = put_varint(out, fields.numbers[i]);
+  if (fields.has_stack()) out = encode_stack(out, stack, shared, predictor);
+  return finish_record(begin, out);
+}
+
+uint8_t* encode_thread_switch(uint8_t* begin, uint32_t thread) {
+  return finish_record(begin, put_varint(begin_record(begin, format::RecordKind::kThreadSwitch, 0), thread));
+}
+
+void SampleWriter::bind(uint64_t* frames, uint32_t max_depth, FramePredictor& predictor, uint32_t thread) {
   buffers_[0] = frames;
   buffers_[1] = frames + max_depth;
   current_ = 0;
-  previous_depth_ = 0;
   thread_ = thread;
-  predictor_.forget();
+  predictor_ = &predictor;
   segment_ = kNoSegment;
+  forget_stack();
 }
 
 Segment SampleWriter::take_segment() {
@@ -130,7 +159,8 @@ void SampleWriter::give_segment(const Segment& segment) {
 
 void SampleWriter::forget_stack() {
   previous_depth_ = 0;
-  predictor_.forget();
+  last_object_ = 0;
+  predictor_->forget();
 }
 
 /// Seals the full chunk and begins another with room for `bound` bytes.
@@ -152,10 +182,9 @@ bool SampleWriter::next_chunk(ProcessFile& file, uint64_t time_ns, uint32_t boun
 
 /// Says in a segment of another thread that what follows is ours.
 bool SampleWriter::switch_thread(ProcessFile& file, uint64_t time_ns, uint32_t bound) {
-  if (segment_.chunk.room() < bound + sizeof(format::ThreadSwitchRecord))
-    return next_chunk(file, time_ns, bound);
-  constexpr auto kKind = uint8_t(format::RecordKind::kThreadSwitch);
-  append(segment_.chunk, format::ThreadSwitchRecord{{sizeof(format::ThreadSwitchRecord), kKind, 0}, thread_});
+  if (segment_.chunk.room() < bound + format::kMaxThreadSwitchBytes) return next_chunk(file, time_ns, bound);
+  uint8_t* begin = segment_.chunk.end();
+  segment_.chunk.commit(uint32_t(encode_thread_switch(begin, thread_) - begin));
   segment_.thread = thread_;
   forget_stack();
   return true;
@@ -175,8 +204,13 @@ bool SampleWriter::write(ProcessFile& file, uint64_t time_ns, const RecordFields
   uint64_t time = time_ns > header.last_time_ns ? time_ns : header.last_time_ns;
   RecordFields timed = fields;
   timed.time_delta_ns = time - header.last_time_ns;
+  if (fields.has_object()) {
+    uint64_t& object = timed.numbers[RecordFields::kObject];
+    object = zigzag(int64_t(fields.numbers[RecordFields::kObject] - last_object_));
+    last_object_ = fields.numbers[RecordFields::kObject];
+  }
   uint8_t* begin = segment_.chunk.end();
-  uint8_t* end = encode_record(begin, timed, stack, shared, predictor_);
+  uint8_t* end = encode_record(begin, timed, stack, shared, *predictor_);
   header.last_time_ns = time;
   segment_.chunk.commit(uint32_t(end - begin));
   if (!fields.has_stack()) return true;

@@ -30,6 +30,7 @@ struct SampleFields {
 /// What stands in a record before its stack.
 struct RecordFields {
   static constexpr uint32_t kMostNumbers = 5;
+  static constexpr uint32_t kObject = 2;  // of `numbers`, in a wait, a release or a creation
 
   format::RecordKind kind = format::RecordKind::kSample;
   uint8_t flags = 0;
@@ -37,6 +38,7 @@ struct RecordFields {
   uint32_t count = 0;  // of `numbers`
   uint64_t numbers[kMostNumbers] = {};
 
+  bool has_object() const { return kind != format::RecordKind::kSample; }
   bool has_stack() const { return (flags & format::kSampleEndMask) != uint8_t(format::StackEnd::kNotTaken); }
 };
 RecordFields record_of(const SampleFields& sample);
@@ -46,14 +48,15 @@ uint32_t shared_suffix(StackView a, StackView b);
 
 /// Bytes that a record with `fresh` new frames needs at the most.
 constexpr uint32_t sample_bound(uint32_t fresh) {
-  return uint32_t(sizeof(format::RecordHeader)) + (3 + RecordFields::kMostNumbers) * 10 + fresh * 11;
+  return format::kMaxSampleHeadBytes + (3 + RecordFields::kMostNumbers) * 10 + fresh * 11;
 }
 
-/// Writes one record at `out` (format: file_format.h, wait_format.h) and returns the byte after it. The first
-/// `shared` frames from the root are those of the stack before; room for sample_bound(stack.depth - shared)
-/// must be there. `predictor` has learned the stacks of this chunk, and learns this one.
-uint8_t* encode_record(uint8_t* out, const RecordFields& fields, StackView stack, uint32_t shared,
+/// Writes one record at `begin` (format: file_format.h, wait_format.h) and returns the byte after it. The
+/// first `shared` frames from the root are those of the stack before; room for sample_bound(stack.depth -
+/// shared) must be there. `predictor` has learned the stacks of this chunk, and learns this one.
+uint8_t* encode_record(uint8_t* begin, const RecordFields& fields, StackView stack, uint32_t shared,
                        FramePredictor& predictor);
+uint8_t* encode_thread_switch(uint8_t* begin, uint32_t thread);
 
 /// A chunk that is being filled and what the next sample is encoded against. Passed from an ended thread to
 /// the next one.
@@ -66,8 +69,8 @@ inline constexpr Segment kNoSegment{{}, format::kNoThread, 1024};
 
 class SampleWriter {
  public:
-  /// `frames` is memory for two stacks of `max_depth`; it outlives the writer.
-  void bind(uint64_t* frames, uint32_t max_depth, uint32_t thread);
+  /// `frames` is memory for two stacks of `max_depth`; both it and the predictor outlive the writer.
+  void bind(uint64_t* frames, uint32_t max_depth, FramePredictor& predictor, uint32_t thread);
 
   /// Where the unwinder puts the next stack, the leaf first.
   uint64_t* scratch() { return buffers_[current_]; }
@@ -93,7 +96,8 @@ class SampleWriter {
   uint64_t* buffers_[2] = {};
   uint32_t current_ = 0;
   uint32_t previous_depth_ = 0;
-  FramePredictor predictor_;
+  FramePredictor* predictor_ = nullptr;
+  uint64_t last_object_ = 0;  // of this chunk and thread: the next is told by its difference
   uint32_t thread_ = format::kNoThread;
 };
 

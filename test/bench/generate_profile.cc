@@ -266,10 +266,11 @@ class Generator {
   void write_samples(agent::ProcessFile& file) {
     uint32_t most_frames = options_.depth * 2 + 1;
     std::vector<std::vector<uint64_t>> frames(options_.threads, std::vector<uint64_t>(most_frames * 2));
+    std::vector<FramePredictor> predictors(options_.threads);
     std::vector<agent::SampleWriter> writers(options_.threads);
     std::vector<StackModel> models;
     for (uint32_t thread = 0; thread < options_.threads; ++thread) {
-      writers[thread].bind(frames[thread].data(), most_frames, thread);
+      writers[thread].bind(frames[thread].data(), most_frames, predictors[thread], thread);
       models.emplace_back(options_, modules_, options_.seed * 1000 + thread);
     }
     for (uint64_t i = 0; i < options_.samples; ++i) {

@@ -50,8 +50,9 @@ uint64_t some_address(std::mt19937_64& random) {
 void measure_writes(uint32_t fresh) {
   Scratch scratch;
   auto frames = std::make_unique<uint64_t[]>(2 * kDepth);
+  FramePredictor predictor{};
   agent::SampleWriter writer;
-  writer.bind(frames.get(), kDepth, 0);
+  writer.bind(frames.get(), kDepth, predictor, 0);
   std::mt19937_64 random(7);
   uint64_t stack[2][kDepth];
   for (uint64_t& frame : stack[0]) frame = some_address(random);

@@ -126,10 +126,9 @@ Test(load_damage, records_of_a_sealed_chunk_are_protected) {
 Test(load_damage, an_unsealed_chunk_is_read_up_to_the_bad_record) {
   Files files = small_profile(false).files();
   size_t record = chunk_offset(files[kAgent], format::ChunkType::kSamples) + sizeof(format::ChunkHeader);
-  files[kAgent][record] = 1;  // size of the first record
-  files[kAgent][record + 1] = 0;
+  files[kAgent][record] = 0;  // size of the first record
   auto profile = load_files(files);
-  cr_assert(says(*profile, "has a record without a size"));
+  cr_assert(says(*profile, "ends inside a record"));
   cr_assert_gt(profile->damages.front().bytes, 0);
 }
 
@@ -188,9 +187,13 @@ Test(load_damage, refusals_are_one_sentence) {
   };
   auto ends = [](const std::string& text, const std::string& end) { return text.ends_with(end); };
   cr_assert(ends(refusal([](auto& h) { h.magic[0] = 'V'; }, true), "is not a file of a varve profile"));
-  cr_assert(ends(refusal([](auto& h) { h.major = 2; }, true),
-                 fmt::format("has format version 2.{}, and this varve reads version 1: use a newer varve",
-                             format::kMinor)));
+  cr_assert(ends(refusal([](auto& h) { h.major = format::kMajor + 1; }, true),
+                 fmt::format("has format version {}.{}, and this varve reads version {}: use a newer varve",
+                             format::kMajor + 1, format::kMinor, format::kMajor)));
+  cr_assert(ends(refusal([](auto& h) { h.major = 1, h.minor = 3; }, true),
+                 fmt::format("has format version 1.3, and this varve reads version {}: use the older varve "
+                             "that recorded it",
+                             format::kMajor)));
   cr_assert(ends(refusal([](auto& h) { h.pid ^= 1; }, false), "is damaged: its header fails its checksum"));
   cr_assert(ends(refusal([](auto& h) { h.byte_order = 0x0201; }, true),
                  "was written with another byte order or is damaged in its header"));
@@ -230,7 +233,7 @@ Test(load_damage, a_stack_cannot_claim_more_than_its_record) {
   auto& file = files[kAgent];
   size_t record = chunk_offset(file, format::ChunkType::kSamples) + sizeof(format::ChunkHeader);
   // time delta 0, weight of 4 bytes, shared, fresh: see the encoding of 10 ms
-  size_t shared = record + sizeof(format::RecordHeader) + 1 + 4;
+  size_t shared = record + 2 + 1 + 4;  // behind size and flags
   cr_assert_eq(file[shared], 0);
   cr_assert_eq(file[shared + 1], 3);
   file[shared] = 9;
@@ -242,11 +245,15 @@ Test(load_damage, a_stack_cannot_claim_more_than_its_record) {
   cr_assert(says(*profile, "ends inside a record"));
   // The token of the first frame: more foreseen frames than the stack has, and than any token may stand for.
   file[shared + 1] = 3;
-  for (uint8_t token : {uint8_t(2 * 4), uint8_t(2 * 17)}) {
+  for (uint8_t token : {uint8_t(4 << format::kTokenBits), uint8_t(17 << format::kTokenBits)}) {
     file[shared + 2] = token;
     profile = load_files(files);
     cr_assert(says(*profile, "has a stack with more frames than it says"));
   }
+  // A place where no frame stands yet.
+  file[shared + 2] = 7 << format::kTokenBits | format::kTokenPlace;
+  profile = load_files(files);
+  cr_assert(says(*profile, "has a stack with a frame that was not met before"));
 }
 
 namespace {

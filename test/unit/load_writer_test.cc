@@ -72,7 +72,9 @@ class Recording {
 
   void add_thread() {
     frames_.push_back(std::make_unique<uint64_t[]>(2 * kMaxDepth));
-    writers_.emplace_back().bind(frames_.back().get(), kMaxDepth, uint32_t(writers_.size() - 1));
+    predictors_.push_back(std::make_unique<FramePredictor>());
+    writers_.emplace_back().bind(frames_.back().get(), kMaxDepth, *predictors_.back(),
+                                 uint32_t(writers_.size() - 1));
     written_.emplace_back();
   }
 
@@ -102,6 +104,7 @@ class Recording {
  private:
   std::unique_ptr<agent::ProcessFile> file_;
   std::vector<std::unique_ptr<uint64_t[]>> frames_;
+  std::vector<std::unique_ptr<FramePredictor>> predictors_;
   std::vector<agent::SampleWriter> writers_;
   std::vector<std::vector<Written>> written_;
   agent::Segment spare_;

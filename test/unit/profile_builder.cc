@@ -8,6 +8,7 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "agent/signal/sample_writer.h"
 #include "common/varint.h"
 #include "test/unit/built_bytes.h"
 
@@ -75,19 +76,20 @@ class SampleChunks {
   void add(const BuiltSample& sample) {
     if (records_.empty()) begin(sample);
     Bytes record = encode(sample);
-    if (records_.size() + record.size() + sizeof(format::ThreadSwitchRecord) > chunk_bytes_) {
+    if (records_.size() + record.size() + format::kMaxThreadSwitchBytes > chunk_bytes_) {
       finish();
       begin(sample);
       record = encode(sample);
     }
     if (sample.thread != thread_) {
       thread_ = sample.thread;
-      format::ThreadSwitchRecord record_of_switch{{}, thread_};
-      append_record(records_, format::RecordKind::kThreadSwitch, 0, record_of(record_of_switch));
+      uint8_t text[format::kMaxThreadSwitchBytes];
+      records_.insert(records_.end(), text, agent::encode_thread_switch(text, thread_));
       previous_.clear();
       record = encode(sample);
     }
-    append_record(records_, format::RecordKind::kSample, uint8_t(sample.end), record);
+    append_varint(records_, record.size());
+    records_.insert(records_.end(), record.begin(), record.end());
     previous_ = sample.stack;
     time_ns_ = sample.time_ns;
   }
@@ -110,7 +112,8 @@ class SampleChunks {
 
   Bytes encode(const BuiltSample& sample) const {
     Bytes record(format::kMaxSampleBytes);
-    uint8_t* out = record.data() + sizeof(format::RecordHeader);
+    uint8_t* out = record.data();
+    *out++ = uint8_t(sample.end);
     size_t shared = size_t(std::ranges::mismatch(previous_, sample.stack).in1 - previous_.begin());
     out = put_varint(out, sample.time_ns - time_ns_);
     out = put_varint(out, sample.weight_ns);

@@ -196,7 +196,7 @@ Test(symbol_file, of_another_run_or_version_is_not_used) {
     return read ? std::string() : read.error();
   };
   cr_expect_eq(error_with([](auto& h) { h.session_id[0] ^= 1; }), "belongs to another run");
-  cr_expect_eq(error_with([](auto& h) { h.major = 2; }), "is of another version of the format");
+  cr_expect_eq(error_with([](auto& h) { ++h.major; }), "is of another version of the format");
   cr_expect_eq(error_with([](auto& h) { h.kind = 2; }), "is no symbols file");
   cr_expect_eq(error_with([](auto& h) { h.byte_order = 0x0201; }),
                "is of a machine with the other byte order");

@@ -151,7 +151,6 @@ tl::expected<AgentFile, std::string> read_agent_file(const FileSource& source, c
   process.image = header->image;
   process.host = host_of(name);
   process.start_time = {header->start_monotonic_ns};
-  process.tells_children = header->minor >= 1;
   process.file_bytes = file.size();
   AgentReader reader(agent);
   for (const Chunk& chunk : list_chunks(file, name, *header, damages)) {

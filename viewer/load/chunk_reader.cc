@@ -126,8 +126,9 @@ tl::expected<FileHeader, std::string> read_file_header(const File& file, format:
     return tl::unexpected(std::string("was written with another byte order or is damaged in its header"));
   if (header.major != format::kMajor)
     return tl::unexpected(
-        fmt::format("has format version {}.{}, and this varve reads version {}: use a newer varve",
-                    header.major, header.minor, format::kMajor));
+        fmt::format("has format version {}.{}, and this varve reads version {}: use {}", header.major,
+                    header.minor, format::kMajor,
+                    header.major > format::kMajor ? "a newer varve" : "the older varve that recorded it"));
   if (header.checksum != format::header_checksum(header))
     return tl::unexpected(std::string("is damaged: its header fails its checksum"));
   if (header.kind != uint16_t(kind))

@@ -149,8 +149,7 @@ class LedgerMaker {
   /// reaped and no clock of it counts.
   Nanos process_end(ProcessId id) const {
     const Process& process = profile_.processes[id.index()];
-    if (process.end != format::ImageEnd::kExit || process.end_cpu == Nanos{} || !process.tells_children)
-      return {};
+    if (process.end != format::ImageEnd::kExit || process.end_cpu == Nanos{}) return {};
     const Nanos counted =
         std::min(process.end_cpu, Nanos{kMostCpuNs}) + process.end_gap + ticked_on_[id.index()];
     return saturating_sub(saturating_sub(process.reaped_cpu, process.children_cpu),

@@ -51,15 +51,14 @@ struct Process {
   std::string exe;
   std::string cwd;
   std::vector<std::string> argv;
-  Nanos start_time;             // CLOCK_MONOTONIC
-  Nanos end_time;               // zero: not known (killed)
-  Nanos start_cpu;              // process CPU clock when the agent began
-  Nanos end_cpu;                // zero: not known
-  Nanos end_gap;                // CPU time from end_cpu on until the ends of all threads were read
-  Nanos children_cpu;           // of all children that it had reaped at its end
-  bool tells_children = false;  // children_cpu is known
-  Nanos reaped_time;            // when its parent reaped it; zero: not known
-  Nanos reaped_cpu;             // what the kernel had charged it and its children then
+  Nanos start_time;    // CLOCK_MONOTONIC
+  Nanos end_time;      // zero: not known (killed)
+  Nanos start_cpu;     // process CPU clock when the agent began
+  Nanos end_cpu;       // zero: not known
+  Nanos end_gap;       // CPU time from end_cpu on until the ends of all threads were read
+  Nanos children_cpu;  // of all children that it had reaped at its end
+  Nanos reaped_time;   // when its parent reaped it; zero: not known
+  Nanos reaped_cpu;    // what the kernel had charged it and its children then
   format::ImageEnd end = format::ImageEnd::kUnknown;
   std::array<uint64_t, format::kCounterSlots> counters{};
   uint64_t file_bytes = 0;

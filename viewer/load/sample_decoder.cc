@@ -54,22 +54,13 @@ void SampleDecoder::decode_records(const Chunk& chunk, ByteView records, Decoded
   out.runs.push_back({chunk.header.thread, 0});
   out.samples.reserve(records.size() / 40);
   out.frames.reserve(records.size() / 4);
-  RecordStream stream(records);
   size_t left = 0;
   try {
-    while (!stream.empty()) {
-      left = stream.bytes_left();
-      auto kind = RecordKind(stream.peek().kind);
-      ByteView record = stream.next();
-      if (kind == RecordKind::kSample) {
-        decode_sample(record, out);
-      } else if (kind == RecordKind::kWaitEvent || kind == RecordKind::kRelease ||
-                 kind == RecordKind::kCreation) {
-        decode_event(record, out);
-      } else if (kind == RecordKind::kThreadSwitch) {
-        out.runs.push_back({record.read<format::ThreadSwitchRecord>().thread, uint32_t(out.samples.size())});
-        clear_stack();
-      }
+    while (!records.empty()) {
+      left = records.size();
+      const uint64_t size = records.read_varint();
+      ByteView record = records.take(size);
+      decode_record(record, out);
     }
   } catch (const ParseError& error) {
     // Each sample is told as a difference to the one before, so nothing after a bad one can be trusted.
@@ -77,31 +68,44 @@ void SampleDecoder::decode_records(const Chunk& chunk, ByteView records, Decoded
   }
 }
 
-void SampleDecoder::decode_sample(ByteView record, DecodedChunk& out) {
-  auto header = record.read<format::RecordHeader>();
+void SampleDecoder::decode_record(ByteView record, DecodedChunk& out) {
+  const auto flags = record.read<uint8_t>();
+  const auto kind =
+      flags & format::kOtherThanSample ? RecordKind(record.read<uint8_t>()) : RecordKind::kSample;
+  if (kind == RecordKind::kSample) {
+    decode_sample(record, flags, out);
+  } else if (kind == RecordKind::kWaitEvent || kind == RecordKind::kRelease ||
+             kind == RecordKind::kCreation) {
+    decode_event(record, kind, flags, out);
+  } else if (kind == RecordKind::kThreadSwitch) {
+    out.runs.push_back({uint32_t(record.read_varint()), uint32_t(out.samples.size())});
+    clear_stack();
+  }
+}
+
+void SampleDecoder::decode_sample(ByteView record, uint8_t flags, DecodedChunk& out) {
   DecodedSample sample;
   decode_time(record, sample);
   sample.weight_ns = record.read_varint();
-  if (header.flags & format::kSampleHasOverrun) record.read_varint();
-  decode_stack(record, header.flags, sample, out);
+  if (flags & format::kSampleHasOverrun) record.read_varint();
+  decode_stack(record, flags, sample, out);
 }
 
-void SampleDecoder::decode_event(ByteView record, DecodedChunk& out) {
-  auto header = record.read<format::RecordHeader>();
+void SampleDecoder::decode_event(ByteView record, RecordKind of, uint8_t flags, DecodedChunk& out) {
   DecodedSample sample;
   sample.is_event = true;
   decode_time(record, sample);
   DecodedEvent event;
-  event.record = RecordKind(header.kind);
+  event.record = of;
   event.time_ns = sample.time_ns - std::min(record.read_varint(), sample.time_ns);
   const uint64_t kind = record.read_varint();
-  event.object = record.read_varint();
+  event.object = last_object_ += uint64_t(record.read_signed_varint());
   event.duration_ns = std::min(record.read_varint(), event.time_ns);
   event.count = uint32_t(std::min<uint64_t>(record.read_varint(), UINT32_MAX));
   if (kind == 0 || kind >= uint64_t(format::ObjectKind::kCount))
     throw ParseError("has a wait for an unknown kind of object");
   event.kind = format::ObjectKind(kind);
-  decode_stack(record, header.flags, sample, out);
+  decode_stack(record, flags, sample, out);
   out.events.push_back(event);
 }
 
@@ -152,19 +156,29 @@ uint64_t SampleDecoder::read_frames(ByteView& record, uint64_t most, uint64_t ti
   uint64_t token = record.read_varint();
   uint64_t before = stack_.empty() ? 0 : stack_.back();
   uint64_t expected = predictor_.after(before);
-  if (token != 0 && token % 2 == 0) {
+  constexpr uint64_t kKind = (1 << format::kTokenBits) - 1;
+  const uint64_t number = token >> format::kTokenBits;
+  if (token != 0 && (token & kKind) == 0) {
     // At most so many for a byte, so memory stays bounded by the size of the file.
-    if (token / 2 > std::min<uint64_t>(most, format::kMostForeseen))
+    if (number > std::min<uint64_t>(most, format::kMostForeseen))
       throw ParseError("has a stack with more frames than it says");
-    for (uint64_t i = 0; i < token / 2; ++i, expected = predictor_.after(stack_.back()))
+    for (uint64_t i = 0; i < number; ++i, expected = predictor_.after(stack_.back()))
       push_frame(expected, time_ns, out);
-    return token / 2;
+    return number;
   }
-  uint64_t frame =
-      token == 0 ? record.read_varint() : (expected ? expected : before) + uint64_t(unzigzag(token >> 1));
+  const uint64_t frame = token == 0 ? record.read_varint()
+                         : (token & kKind) == format::kTokenPlace
+                             ? frame_at(number)
+                             : (expected ? expected : before) + uint64_t(unzigzag(token >> 1));
   predictor_.learn(before, frame);
   push_frame(frame, time_ns, out);
   return 1;
+}
+
+uint64_t SampleDecoder::frame_at(uint64_t place) const {
+  const uint64_t frame = place < FramePredictor::kPlaces ? predictor_.at(uint32_t(place)) : 0;
+  if (frame == 0) throw ParseError("has a stack with a frame that was not met before");
+  return frame;
 }
 
 /// Cuts the stack to the frames that the sample shares with the one before. Where modules came or went in

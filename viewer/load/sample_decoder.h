@@ -102,16 +102,18 @@ class SampleDecoder {
 
   bool enter(const SampleSource& from, DecodedChunk& out, const Chunk& chunk);
   void decode_records(const Chunk& chunk, ByteView records, DecodedChunk& out);
-  void decode_sample(ByteView record, DecodedChunk& out);
-  void decode_event(ByteView record, DecodedChunk& out);
+  void decode_record(ByteView record, DecodedChunk& out);
+  void decode_sample(ByteView record, uint8_t flags, DecodedChunk& out);
+  void decode_event(ByteView record, format::RecordKind of, uint8_t flags, DecodedChunk& out);
   void decode_time(ByteView& record, DecodedSample& sample) const;
   void decode_stack(ByteView& record, uint8_t flags, DecodedSample& sample, DecodedChunk& out);
   void decode_frames(ByteView& record, DecodedSample& sample, DecodedChunk& out);
-  void clear_stack() { cut_stack(0), until_.clear(), predictor_.forget(); }
+  void clear_stack() { cut_stack(0), until_.clear(), predictor_.forget(), last_object_ = 0; }
   void cut_stack(size_t depth);
   void count_repeats(size_t frames);
   void keep_frames(size_t shared, DecodedSample& sample, DecodedChunk& out);
   uint64_t read_frames(ByteView& record, uint64_t most, uint64_t time_ns, DecodedChunk& out);
+  uint64_t frame_at(uint64_t place) const;
   void push_frame(uint64_t address, uint64_t time_ns, DecodedChunk& out);
   void forget_cached();
   uint32_t number_window(Window window);
@@ -140,7 +142,8 @@ class SampleDecoder {
   std::vector<uint64_t>
       until_;            // beside it: when this frame or one nearer to the root begins to mean another module
   size_t left_out_ = 0;  // place of kFramesLeftOut in the stack, which is not the first; 0: none
-  FramePredictor predictor_;
+  FramePredictor predictor_{};
+  uint64_t last_object_ = 0;
   uint64_t time_ns_ = 0;
   format::StackEnd last_end_ = format::StackEnd::kRoot;  // of the last sample
   size_t repeats_left_ = 0;                              // shared frames of this chunk that may be told anew
