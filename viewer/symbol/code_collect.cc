@@ -26,10 +26,14 @@ struct Candidate {
   size_t rank;
 };
 
+/// By module: whether its places have lines.
+using HasLines = std::vector<bool>;
+
 void add_extents(std::vector<Candidate>& found, const load::Profile& profile, ModuleId module,
                  const std::vector<std::pair<uint64_t, size_t>>& vaddrs, const ResolveOptions& options,
-                 const CodeLimits& limits) {
+                 const CodeLimits& limits, HasLines& has_lines) {
   ModuleCode code(profile.modules[module.index()], options);
+  has_lines[module.index()] = code.has_lines();
   std::map<uint64_t, size_t> by_low;  // -> found
   for (const auto& [vaddr, rank] : vaddrs) {
     const auto extent = code.around({vaddr});
@@ -56,13 +60,14 @@ std::vector<CodePiece> choose(std::vector<Candidate> found, uint64_t room) {
   return pieces;
 }
 
-/// The address of every instruction, and of what jumps and calls lead to. Pieces are in order, and so are
-/// their instructions.
-std::vector<load::Site> places_of(const std::vector<CodePiece>& pieces) {
+/// The address of every instruction that may have a line, and of what jumps and calls lead to. Pieces are in
+/// order, and so are their instructions.
+std::vector<load::Site> places_of(const std::vector<CodePiece>& pieces, const HasLines& has_lines) {
   std::vector<load::Site> places, targets;
   for (const CodePiece& piece : pieces)
     for_each_step(piece.bytes, piece.low, [&](const CodeStep& step) {
-      places.push_back({piece.module, {step.address}});
+      if (step.address == piece.low || has_lines[piece.module.index()])
+        places.push_back({piece.module, {step.address}});
       if (step.target != 0 && !piece.contains(step.target)) targets.push_back({piece.module, {step.target}});
     });
   std::ranges::sort(targets);
@@ -116,14 +121,16 @@ CodeTable collect_code(const load::Profile& profile, std::span<const SiteId> wan
       by_module[site.module].emplace_back(site.vaddr.value, rank);
   }
   std::vector<Candidate> found;
-  for (const auto& [module, vaddrs] : by_module) add_extents(found, profile, module, vaddrs, options, limits);
+  HasLines has_lines(profile.modules.size());
+  for (const auto& [module, vaddrs] : by_module)
+    add_extents(found, profile, module, vaddrs, options, limits, has_lines);
 
   CodeTable code;
   code.pieces = choose(std::move(found), limits.total);
   load::Profile places;
   places.modules = profile.modules;
   places.mappings = profile.mappings;
-  places.sites = places_of(code.pieces);
+  places.sites = places_of(code.pieces, has_lines);
   code.names = resolve(places, options);
   code.places = std::move(places.sites);
   thin_out(code);

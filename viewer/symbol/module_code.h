@@ -31,6 +31,8 @@ class ModuleCode {
   /// The function or stub that holds the address, or that part of it that lies in one piece; nothing where
   /// the file of the run is gone or no function is known.
   std::optional<Extent> around(Address vaddr);
+  /// Whether debug information may tell the places of an extent apart: without it they go by one name.
+  bool has_lines() const { return files_.with_dwarf() != nullptr; }
 
  private:
   ModuleFile files_;
