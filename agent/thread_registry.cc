@@ -159,6 +159,7 @@ void hand_on_segment(ThreadBlock& block) {
 void write_own_end(format::ThreadRecord& record) {
   raw_syscall(__NR_prctl, PR_GET_NAME, as_arg(record.name));
   record.end_cpu_ns = thread_cpu_ns();
+  if (!record.end_cpu_ns) count(format::Counter::kClockRefused);
   record.end_time_ns = monotonic_ns();
 }
 
