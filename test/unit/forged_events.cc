@@ -19,13 +19,15 @@ void append_all(Bytes& out, const Bytes& more) { out.insert(out.end(), more.begi
 }  // namespace
 
 std::vector<uint8_t> forged(const ForgedEvent& event) {
-  Bytes record(sizeof(format::RecordHeader));
+  Bytes record = {uint8_t(event.flags | format::kOtherThanSample), uint8_t(event.record)};
+  const uint64_t object = zigzag(int64_t(event.object - event.object_before));
   for (const uint64_t number :
-       {event.delta_ns, event.ago_ns, event.kind, event.object, event.duration_ns, event.count})
+       {event.delta_ns, event.ago_ns, event.kind, object, event.duration_ns, event.count})
     append_varint(record, number);
   append_all(record, event.stack);
   Bytes out;
-  append_record(out, event.record, event.flags, record);
+  append_varint(out, record.size());
+  append_all(out, record);
   return out;
 }
 
@@ -71,16 +73,20 @@ Files many_forged() {
                                    INT64_MAX,
                                    UINT64_MAX};
   Bytes events, marks;
+  uint64_t before = 0;
   for (const RecordKind record : {RecordKind::kCreation, RecordKind::kWaitEvent, RecordKind::kRelease})
     for (uint64_t kind = 1; kind < uint64_t(ObjectKind::kCount); ++kind)
       for (const uint64_t object : kNumbers)
-        for (const uint64_t other : {uint64_t(0), uint64_t(1), 5 * kMs, UINT64_MAX})
+        for (const uint64_t other : {uint64_t(0), uint64_t(1), 5 * kMs, UINT64_MAX}) {
           append_all(events, forged({.record = record,
                                      .kind = kind,
                                      .object = object,
                                      .duration_ns = other,
                                      .count = other,
-                                     .ago_ns = other == 1 ? UINT64_MAX : 0}));
+                                     .ago_ns = other == 1 ? UINT64_MAX : 0,
+                                     .object_before = before}));
+          before = object;
+        }
   for (const int32_t fd : {INT32_MIN, -1, 0, 1, 2, 100, INT32_MAX})
     for (const uint64_t time : {uint64_t(0), 30 * kMs, UINT64_MAX}) {
       append_all(marks, forged_descriptor(fd, time, {"pipe:[7]", "p7", "p7"}));  // both ends in one

@@ -15,6 +15,7 @@ struct ForgedEvent {
   format::RecordKind record = format::RecordKind::kWaitEvent;
   uint64_t kind = uint64_t(format::ObjectKind::kMutex);  // any number
   uint64_t object = 0x5000, duration_ns = 1000, count = 1, ago_ns = 0, delta_ns = 1000;
+  uint64_t object_before = 0;  // of the event before in the chunk: it is told by the difference
   uint8_t flags = uint8_t(format::StackEnd::kNotTaken);
   std::vector<uint8_t> stack = {};  // bytes
 };

@@ -95,10 +95,12 @@ Test(forged_events, numbers_that_are_too_large_are_cut) {
 
 Test(forged_events, none_is_lost_and_each_costs_what_it_is) {
   constexpr size_t kMany = 100'000;  // of one object, and with the same time
+  const uint64_t kObject = ForgedEvent().object;
   Bytes events;
   for (size_t i = 0; i < kMany; ++i)
     for (const RecordKind record : {RecordKind::kCreation, RecordKind::kWaitEvent, RecordKind::kRelease}) {
-      const Bytes event = forged({.record = record, .count = i % 2, .delta_ns = 0});
+      const Bytes event = forged(
+          {.record = record, .count = i % 2, .delta_ns = 0, .object_before = events.empty() ? 0 : kObject});
       events.insert(events.end(), event.begin(), event.end());
     }
   const load::Profile profile = loaded(with_forged(events));
