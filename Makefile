@@ -195,7 +195,7 @@ fuzz: $(patsubst test/fuzz/%.cc,$(FUZZ_BUILD)/%,$(FUZZ_SRC))
 $(BUILD)/bench/%: $(BUILD)/obj/test/bench/%.o $(call obj,obj,$(SIGNAL_SRC)) $(VIEWER_LIB_OBJ)
 	@mkdir -p $(@D)
 	$(VIEWER_CXX) $(OPT_$(VARIANT)) $^ -o $@ $(VIEWER_LIBS)
-$(BUILD)/micro/%: $(BUILD)/obj/test/micro/%.o $(call obj,obj,$(SIGNAL_SRC) agent/thread_timer.cc) $(VIEWER_LIB_OBJ)
+$(BUILD)/micro/%: $(BUILD)/obj/test/micro/%.o $(call obj,obj,$(SIGNAL_SRC)) $(VIEWER_LIB_OBJ)
 	@mkdir -p $(@D)
 	$(VIEWER_CXX) $(OPT_$(VARIANT)) $^ -o $@ $(VIEWER_LIBS)
 $(BUILD)/micro/calls_micro: test/micro/calls_micro.c test/programs/work.h
@@ -216,7 +216,7 @@ bench-micro: all $(MICROS) $(BUILD)/bench/generate_profile
 	BUILD=$(BUILD) test/micro/run.sh
 
 # Kept although only a chain of rules asks for them.
-.SECONDARY: $(patsubst %.cc,$(FUZZ_BUILD)/obj/%.o,$(FUZZ_SRC)) $(call obj,obj,$(BENCH_SRC) $(MICRO_SRC) agent/thread_timer.cc)
+.SECONDARY: $(patsubst %.cc,$(FUZZ_BUILD)/obj/%.o,$(FUZZ_SRC)) $(call obj,obj,$(BENCH_SRC) $(MICRO_SRC))
 
 # --- the rest ----------------------------------------------------------------------------------------------------
 # Debian packages: says what it installs. NO_DEPS=1 skips it.

@@ -156,6 +156,15 @@ class Machine {
   uint32_t memory_[BPF_MEMWORDS] = {};
 };
 
+bool harms(uint32_t action) {
+  return action != SECCOMP_RET_ALLOW && action != SECCOMP_RET_LOG && action != SECCOMP_RET_ERRNO;
+}
+
+bool is_readable(const sock_fprog* filter) {
+  return can_read(filter, sizeof *filter) && filter->len <= BPF_MAXINSNS &&
+         can_read(filter->filter, filter->len * sizeof(sock_filter));
+}
+
 uint32_t answer(const sock_filter* code, uint32_t length, const Call& call) {
   seccomp_data data{};
   data.nr = call.number;
@@ -167,15 +176,15 @@ uint32_t answer(const sock_filter* code, uint32_t length, const Call& call) {
 }  // namespace
 
 bool would_harm(const sock_fprog* filter) {
-  if (!can_read(filter, sizeof *filter) || filter->len > BPF_MAXINSNS ||
-      !can_read(filter->filter, filter->len * sizeof(sock_filter)))
-    return false;
-  for (const Call& call : kCalls) {
-    const uint32_t action = answer(filter->filter, filter->len, call);
-    if (action != SECCOMP_RET_ALLOW && action != SECCOMP_RET_LOG && action != SECCOMP_RET_ERRNO) return true;
-  }
+  if (!is_readable(filter)) return false;
+  for (const Call& call : kCalls)
+    if (harms(answer(filter->filter, filter->len, call))) return true;
   const uint32_t action = answer(filter->filter, filter->len, {__NR_rt_sigreturn, {}});
   return action != SECCOMP_RET_ALLOW && action != SECCOMP_RET_LOG;
+}
+
+bool would_harm_events(const sock_fprog* filter) {
+  return is_readable(filter) && harms(answer(filter->filter, filter->len, {__NR_perf_event_open, {}}));
 }
 
 }  // namespace varve::agent

@@ -12,5 +12,7 @@ namespace varve::agent {
 /// agent's. A refusal with an error does no harm, but for the return from a signal handler. Of a program that
 /// cannot be read nothing is known, nor will the kernel take it: false.
 bool would_harm(const sock_fprog* filter);
+/// The same for the one call that only ticks from events need.
+bool would_harm_events(const sock_fprog* filter);
 
 }  // namespace varve::agent

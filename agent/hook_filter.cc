@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: MIT
 // Filters of system calls (seccomp) that a program installs for itself. One that would end the program for
-// what the agent asks of the kernel ends the recording of this process instead, before it is installed. Not
-// seen: filters installed past the C library's prctl() and syscall(). Context: any thread of the target.
+// what the agent asks of the kernel ends the recording of this process instead, before it is installed; one
+// that would do so for events alone ends ticks from these. Not seen: filters installed past the C library's
+// prctl() and syscall(). Context: any thread of the target.
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 
+#include <atomic>
 #include <cstdarg>
 
 #include "agent/call_filter.h"
 #include "agent/hooks.h"
 #include "agent/image.h"
 #include "agent/real.h"
+#include "agent/signal/agent_state.h"
 #include "agent/system_calls.h"
 
 namespace varve::agent {
@@ -18,8 +21,11 @@ namespace {
 
 Real<int(int, unsigned long, unsigned long, unsigned long, unsigned long)> real_prctl{"prctl"};
 
-void before_filter(const void* filter) {
-  if (in_recorded_process() && would_harm(static_cast<const sock_fprog*>(filter))) leave_image();
+void before_filter(const void* argument) {
+  const auto* filter = static_cast<const sock_fprog*>(argument);
+  if (!in_recorded_process()) return;
+  if (would_harm(filter)) return leave_image();
+  if (would_harm_events(filter)) agent_state.events_allowed.store(false, std::memory_order_relaxed);
 }
 
 void before_strict_mode() {

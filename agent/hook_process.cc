@@ -20,9 +20,9 @@
 #include "agent/program_memory.h"
 #include "agent/real.h"
 #include "agent/signal/agent_state.h"
+#include "agent/signal/tick_source.h"
 #include "agent/signal_block.h"
 #include "agent/thread_registry.h"
-#include "agent/thread_timer.h"
 
 namespace varve::agent {
 namespace {
@@ -40,29 +40,31 @@ Real<void(int)> real_exit{"_exit"};
 
 /// The new program inherits the mask and pending signals as the program believes them to be.
 void block_as_the_program_does(bool on) {
-  if (!current_block || !current_block->program_blocks_sigprof) return;
-  if (agent_state.program_sigprof.handled()) return;  // then they are so already
-  change_mask(on ? SIG_BLOCK : SIG_UNBLOCK, kSigprofBit);
-  if (on) agent_state.program_sigprof.release_pending();
+  if (!current_block) return;
+  // Those that it handles are blocked already.
+  const uint64_t blocked = current_block->program_blocks & ~agent_state.handled_signals();
+  if (!blocked) return;
+  change_mask(on ? SIG_BLOCK : SIG_UNBLOCK, blocked);
+  if (on) release_pending_signals(blocked);
 }
 
-/// The moments around an exec. Timers do not survive it, but a pending SIGPROF would, and would kill the new
-/// program; so the timer goes first. If the exec fails everything is taken back.
+/// The moments around an exec. Ticks do not survive it, but a pending signal would, and would kill the new
+/// program; so they end first. If the exec fails everything is taken back.
 class ExecAttempt {
  public:
   ExecAttempt() : ours_(in_recorded_process()) {
-    hand_on_ignored_sigprof();  // in a vfork's child too: its dispositions are its own
+    hand_on_ignored_signals();  // in a vfork's child too: its dispositions are its own
     if (!ours_) return;
     {
       SignalBlock guard;
-      if (current_block) disarm_timer(*current_block);
+      if (current_block) end_ticks(*current_block);
       end_image(format::ImageEnd::kExec);
     }
     block_as_the_program_does(true);
   }
   ~ExecAttempt() {
     int saved_errno = errno;
-    take_back_ignored_sigprof();
+    take_back_ignored_signals();
     if (ours_) go_on();
     errno = saved_errno;
   }
@@ -93,11 +95,11 @@ std::atomic<int> spawns{0};
 template <typename Function, typename... Arguments>
 int spawn(Function& real, Arguments... arguments) {
   if (!in_recorded_process()) return real(arguments...);
-  if (spawns.fetch_add(1) == 0) hand_on_ignored_sigprof();
+  if (spawns.fetch_add(1) == 0) hand_on_ignored_signals();
   block_as_the_program_does(true);
   int result = real(arguments...);
   block_as_the_program_does(false);
-  if (spawns.fetch_sub(1) == 1) take_back_ignored_sigprof();
+  if (spawns.fetch_sub(1) == 1) take_back_ignored_signals();
   return result;
 }
 
@@ -105,11 +107,11 @@ int spawn(Function& real, Arguments... arguments) {
 /// again.
 void before_fork() {
   if (!current_block || !in_recorded_process()) return;
-  current_block->blocked_before_fork = change_mask(SIG_BLOCK, kSigprofBit) & kSigprofBit;
+  current_block->blocked_before_fork = change_mask(SIG_BLOCK, agent_state.tick_signals);
 }
 
 void let_ticks_in(const ThreadBlock* block) {
-  if (block && !block->blocked_before_fork) change_mask(SIG_UNBLOCK, kSigprofBit);
+  if (block) change_mask(SIG_UNBLOCK, agent_state.tick_signals & ~block->blocked_before_fork);
 }
 
 void after_fork_in_parent() {
@@ -126,7 +128,7 @@ void after_fork_in_child() {
     begin_forked_image();
   }
   let_ticks_in(block);
-  if (!in_recorded_process()) end_sigprof(block);
+  if (!in_recorded_process()) end_tick_signals(block);
 }
 
 void end_recorded_image() {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// What the program has signals do. SIGPROF has the disposition the program gave it, not ours; masks are
-// hook_signal_mask's. Its handlers of faults run with ticks held back where they ask for an alternate stack
-// (SA_ONSTACK, often a small one), but not with SA_NODEFER: one that leaves by longjmp would leave them
-// blocked. Its alternate stacks are its own, and ours is not shown. Of the flags of its SIGPROF handler
-// SA_SIGINFO, SA_RESETHAND, SA_NODEFER and the mask are as asked. Without SA_RESTART its system calls return
-// EINTR, but for ticks as well as for its own signals, because the kernel asks the flag of the one handler it
-// knows; a one-shot handler (SA_RESETHAND) always restarts, as ticks come after it too. SA_ONSTACK is always
-// on, with our stack where the program has none. Context: any thread of the target, its signal handlers
-// included.
+// What the program has signals do. Those that ticks come by (SIGPROF, and SIGTRAP where they come from
+// events) have the disposition the program gave them, not ours; masks are hook_signal_mask's. Its handlers of
+// faults run with ticks held back where they ask for an alternate stack (SA_ONSTACK, often a small one), but
+// not with SA_NODEFER: one that leaves by longjmp would leave them blocked. Its alternate stacks are its own,
+// and ours is not shown. Of the flags of its handler of such a signal SA_SIGINFO, SA_RESETHAND, SA_NODEFER
+// and the mask are as asked. Without SA_RESTART its system calls return EINTR, but for ticks as well as for
+// its own signals, because the kernel asks the flag of the one handler it knows; a one-shot handler
+// (SA_RESETHAND) always restarts, as ticks come after it too. SA_ONSTACK is always on, with our stack where
+// the program has none. Context: any thread of the target, its signal handlers included.
 #include <signal.h>
 
 #include <atomic>
@@ -36,97 +36,98 @@ bool is_fault(int signal) {
   return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE || signal == SIGTRAP;
 }
 
-/// A child of vfork sets dispositions of its own process; only this copy of them is shared with its parent.
-bool owns_dispositions() { return in_recorded_process(); }
-
 /// A handler of the program's that came within a tick and left it by a jump, or by an asynchronous
 /// cancellation, would leave SIGPROF blocked, and perhaps a lock of ours taken. Only faults stay let in: the
 /// kernel ends a process where one is blocked.
 constexpr uint64_t kHeldInTicks = ~uint64_t{1u << (SIGSEGV - 1) | 1u << (SIGBUS - 1) | 1u << (SIGILL - 1) |
                                             1u << (SIGFPE - 1) | 1u << (SIGTRAP - 1)};
 
-/// Ticks interrupt no system call, unless the program's own SIGPROFs are to do so.
-bool install_handler(const struct sigaction& program, struct sigaction* before) {
-  bool interrupts = agent_state.program_sigprof.handled() && !(program.sa_flags & SA_RESTART) &&
-                    !(program.sa_flags & int(SA_RESETHAND));
+/// Ticks interrupt no system call, unless the program's own signals of that number are to do so.
+bool install_handler(int number, const struct sigaction& program, bool handled, struct sigaction* before) {
+  bool interrupts = handled && !(program.sa_flags & SA_RESTART) && !(program.sa_flags & int(SA_RESETHAND));
   if (const long error = refused(__NR_rt_sigaction)) return errno = int(-error), false;
   struct sigaction ours = {};
-  ours.sa_sigaction = handle_sigprof;
+  ours.sa_sigaction = handle_tick_signal;
   ours.sa_mask.__val[0] = kHeldInTicks;
   ours.sa_flags = SA_SIGINFO | SA_ONSTACK | (interrupts ? 0 : SA_RESTART);
-  return sigaction_real(SIGPROF, static_cast<const struct sigaction*>(&ours), before) == 0;
+  return sigaction_real(number, static_cast<const struct sigaction*>(&ours), before) == 0;
 }
 
 /// A copy: to read what is in no memory faults here, where the program's handler of faults is let in.
-void set_program_action(const struct sigaction action) {
-  bool was_handled = agent_state.program_sigprof.handled();
+void set_program_action(ProgramSignal& of_program, const struct sigaction action) {
+  bool was_handled = of_program.handled();
   {
     SignalBlock guard;
-    agent_state.program_sigprof.set(action);
-    install_handler(action, nullptr);
+    of_program.set(action);
+    install_handler(of_program.number(), action, of_program.handled(), nullptr);
   }
   // The mask is filtered by whether there is a handler: what was blocked before is from now on, and the
   // reverse.
-  bool handled = agent_state.program_sigprof.handled();
-  if (handled == was_handled || !current_block || !current_block->program_blocks_sigprof) return;
-  change_mask(handled ? SIG_BLOCK : SIG_UNBLOCK, kSigprofBit);
+  bool handled = of_program.handled();
+  if (handled == was_handled || !current_block || !(current_block->program_blocks & of_program.bit())) return;
+  change_mask(handled ? SIG_BLOCK : SIG_UNBLOCK, of_program.bit());
 }
 
-int program_sigaction(const struct sigaction* action, struct sigaction* before) {
-  struct sigaction old = agent_state.program_sigprof.get();
-  if (action) set_program_action(*action);
+int program_sigaction(ProgramSignal& of_program, const struct sigaction* action, struct sigaction* before) {
+  struct sigaction old = of_program.get();
+  if (action) set_program_action(of_program, *action);
   if (before) *before = old;
   return 0;
 }
 
-/// Fault signals in whose masks SIGPROF stands by our doing, as a set of bits.
-std::atomic<uint64_t> held_faults{0};
+/// Of each fault: signals of ticks that stand in its handler's mask by our doing.
+std::atomic<uint64_t> held_for_fault[32]{};
 
 /// Ticks are held back from handlers that may stand on a small stack. One that leaves by longjmp with
 /// SA_NODEFER would leave them blocked for good.
-bool holds_ticks(const struct sigaction& action) {
-  return (action.sa_flags & SA_ONSTACK) && !(action.sa_flags & SA_NODEFER) &&
-         sigismember(&action.sa_mask, SIGPROF) != 1;
+uint64_t ticks_to_hold(const struct sigaction& action) {
+  const bool holds = (action.sa_flags & SA_ONSTACK) && !(action.sa_flags & SA_NODEFER);
+  return holds ? agent_state.tick_signals & ~action.sa_mask.__val[0] : 0;
 }
 
 int fault_sigaction(int signal, const struct sigaction* action, struct sigaction* before) {
-  uint64_t bit = uint64_t{1} << signal;
-  bool was_held = held_faults.load(std::memory_order_relaxed) & bit;
+  const uint64_t was_held = held_for_fault[signal].load(std::memory_order_relaxed);
   struct sigaction held = {};
   if (action) held = *action;
-  bool hold = action && holds_ticks(held);
-  if (hold) sigaddset(&held.sa_mask, SIGPROF);
+  const uint64_t hold = action ? ticks_to_hold(held) : 0;
+  held.sa_mask.__val[0] |= hold;
   int result = sigaction_real(signal, action ? static_cast<const struct sigaction*>(&held) : nullptr, before);
   if (result) return result;
-  if (before && was_held) sigdelset(&before->sa_mask, SIGPROF);
-  if (action && hold) held_faults.fetch_or(bit, std::memory_order_relaxed);
-  if (action && !hold) held_faults.fetch_and(~bit, std::memory_order_relaxed);
+  if (before) before->sa_mask.__val[0] &= ~was_held;
+  if (action) held_for_fault[signal].store(hold, std::memory_order_relaxed);
   return 0;
 }
 
-/// signal() and its kin for SIGPROF.
-Handler set_program_handler(Handler handler, int flags) {
+/// The program's copy of a signal that ticks come by; null: the kernel has what it set. A child of vfork sets
+/// dispositions of its own process; only this copy of them is shared with its parent.
+ProgramSignal* owned(int number) {
+  return in_recorded_process() ? agent_state.program_signal(number) : nullptr;
+}
+
+/// signal() and its kin.
+Handler set_program_handler(ProgramSignal& of_program, Handler handler, int flags) {
   struct sigaction action = {}, before = {};
   action.sa_handler = handler;
   action.sa_flags = flags;
-  if (!(flags & SA_NODEFER)) sigaddset(&action.sa_mask, SIGPROF);
-  program_sigaction(&action, &before);
+  if (!(flags & SA_NODEFER)) action.sa_mask.__val[0] = of_program.bit();
+  program_sigaction(of_program, &action, &before);
   return before.sa_handler;
-}
-
-/// The kernel's answer is our handler in a child of vfork or of a clone, which has our dispositions and is
-/// not recorded, and where the kernel did not take the program's back.
-struct sigaction as_the_program_set(const struct sigaction& in_kernel) {
-  return in_kernel.sa_sigaction == handle_sigprof ? agent_state.program_sigprof.get() : in_kernel;
-}
-Handler as_the_program_set(Handler in_kernel) {
-  struct sigaction action = {};
-  action.sa_handler = in_kernel;
-  return as_the_program_set(action).sa_handler;
 }
 
 constexpr int kBsd = SA_RESTART;
 constexpr int kSystemV = int(SA_RESETHAND | SA_NODEFER);
+
+/// The kernel's answer is our handler in a child of vfork or of a clone, which has our dispositions and is
+/// not recorded, and where the kernel did not take the program's back.
+struct sigaction as_the_program_set(int number, const struct sigaction& in_kernel) {
+  ProgramSignal* of_program = agent_state.program_signal(number);
+  return of_program && in_kernel.sa_sigaction == handle_tick_signal ? of_program->get() : in_kernel;
+}
+Handler as_the_program_set(int number, Handler in_kernel) {
+  struct sigaction action = {};
+  action.sa_handler = in_kernel;
+  return as_the_program_set(number, action).sa_handler;
+}
 
 }  // namespace
 
@@ -135,47 +136,61 @@ void resolve_signal_hooks() {
   real_sigaltstack.get();
 }
 
-bool begin_sigprof() {
+void release_pending_signals(uint64_t signals) {
+  for (ProgramSignal& each : agent_state.program_signals)
+    if (signals & each.bit()) each.release_pending();
+}
+
+bool begin_tick_signal(int number) {
   struct sigaction before = {};
-  if (!install_handler(before, &before)) return false;
-  agent_state.program_sigprof.set(before);
+  if (!install_handler(number, before, false, &before)) return false;
+  ProgramSignal& of_program = agent_state.program_signals[agent_state.tick_signals ? 1 : 0];
+  of_program.begin(number, before);
+  agent_state.tick_signals |= of_program.bit();
   return true;
 }
 
-void end_sigprof(ThreadBlock* block) {
-  struct sigaction program = agent_state.program_sigprof.get();
-  if (agent_state.program_sigprof.handled())
-    sigaction_real(SIGPROF, static_cast<const struct sigaction*>(&program),
-                   static_cast<struct sigaction*>(nullptr));
-  else
-    agent_state.program_sigprof.put_back_unhandled();
+void end_tick_signals(ThreadBlock* block) {
+  for (ProgramSignal& each : agent_state.program_signals) {
+    struct sigaction program = each.get();
+    if (!each.number()) continue;
+    if (each.handled())
+      sigaction_real(each.number(), static_cast<const struct sigaction*>(&program),
+                     static_cast<struct sigaction*>(nullptr));
+    else
+      each.put_back_unhandled();
+  }
   if (!block) return;
   remove_alternate_stack(*block);
-  if (block->program_blocks_sigprof) change_mask(SIG_BLOCK, kSigprofBit);
+  change_mask(SIG_BLOCK, block->program_blocks);
 }
 
-void hand_on_ignored_sigprof() {
-  if (agent_state.recorded() && agent_state.program_sigprof.get().sa_handler == SIG_IGN)
-    agent_state.program_sigprof.put_back_unhandled();
+void hand_on_ignored_signals() {
+  for (ProgramSignal& each : agent_state.program_signals)
+    if (agent_state.recorded() && each.number() && each.get().sa_handler == SIG_IGN)
+      each.put_back_unhandled();
 }
 
-void take_back_ignored_sigprof() {
-  if (!agent_state.recorded()) return;
-  struct sigaction program = agent_state.program_sigprof.get();
-  if (program.sa_handler == SIG_IGN) install_handler(program, nullptr);
+void take_back_ignored_signals() {
+  for (ProgramSignal& each : agent_state.program_signals) {
+    if (!agent_state.recorded() || !each.number()) continue;
+    struct sigaction program = each.get();
+    if (program.sa_handler == SIG_IGN) install_handler(each.number(), program, false, nullptr);
+  }
 }
 
 VARVE_HOOK int sigaction(int signal, const struct sigaction* action, struct sigaction* before) noexcept {
-  if (signal == SIGPROF && owns_dispositions()) return program_sigaction(action, before);
-  if (is_fault(signal) && owns_dispositions()) return fault_sigaction(signal, action, before);
-  int result = sigaction_real(signal, action, before);
-  if (!result && before && signal == SIGPROF) *before = as_the_program_set(*before);
+  if (ProgramSignal* of_program = owned(signal)) return program_sigaction(*of_program, action, before);
+  if (is_fault(signal) && in_recorded_process()) return fault_sigaction(signal, action, before);
+  const int result = sigaction_real(signal, action, before);
+  if (!result && before) *before = as_the_program_set(signal, *before);
   return result;
 }
 
 VARVE_HOOK Handler signal(int number, Handler handler) noexcept {
-  if (number != SIGPROF || !owns_dispositions()) return as_the_program_set(real_signal(number, handler));
-  return set_program_handler(handler, kBsd);
+  ProgramSignal* of_program = owned(number);
+  return of_program ? set_program_handler(*of_program, handler, kBsd)
+                    : as_the_program_set(number, real_signal(number, handler));
 }
 
 VARVE_HOOK Handler ssignal(int number, Handler handler) noexcept { return signal(number, handler); }
@@ -183,8 +198,9 @@ VARVE_HOOK Handler bsd_signal(int number, Handler handler) noexcept { return sig
 
 /// What signal() is in programs built for strict ISO C.
 VARVE_HOOK Handler __sysv_signal(int number, Handler handler) noexcept {
-  if (number != SIGPROF || !owns_dispositions()) return as_the_program_set(real_sysv_signal(number, handler));
-  return set_program_handler(handler, kSystemV);
+  ProgramSignal* of_program = owned(number);
+  return of_program ? set_program_handler(*of_program, handler, kSystemV)
+                    : as_the_program_set(number, real_sysv_signal(number, handler));
 }
 
 VARVE_HOOK Handler sysv_signal(int number, Handler handler) noexcept {
@@ -192,15 +208,16 @@ VARVE_HOOK Handler sysv_signal(int number, Handler handler) noexcept {
 }
 
 VARVE_HOOK int sigignore(int number) noexcept {
-  if (number != SIGPROF || !owns_dispositions()) return real_sigignore(number);
-  set_program_handler(SIG_IGN, 0);
+  ProgramSignal* of_program = owned(number);
+  if (!of_program) return real_sigignore(number);
+  set_program_handler(*of_program, SIG_IGN, 0);
   return 0;
 }
 
 VARVE_HOOK Handler sigset(int number, Handler handler) noexcept {
-  if (number != SIGPROF || !owns_dispositions() || handler == SIG_HOLD)
-    return as_the_program_set(real_sigset(number, handler));
-  return set_program_handler(handler, 0);
+  ProgramSignal* of_program = handler == SIG_HOLD ? nullptr : owned(number);
+  return of_program ? set_program_handler(*of_program, handler, 0)
+                    : as_the_program_set(number, real_sigset(number, handler));
 }
 
 VARVE_HOOK int sigaltstack(const stack_t* stack, stack_t* before) noexcept {

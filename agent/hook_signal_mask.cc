@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Masks of signals as the program sees them, and waits for signals. Masks leave SIGPROF out unless the
-// program handles it itself (hook_signal), but show it as blocked, and one from elsewhere stays pending until
-// it is unblocked or waited for. Not kept up: the mask that siglongjmp and swapcontext restore, and a SIGPROF
-// from elsewhere that is read by signalfd: it stays pending. Context: any thread of the target, its signal
-// handlers included.
+// Masks of signals as the program sees them, and waits for signals. Masks leave the signals that ticks come
+// by out (SIGPROF, and SIGTRAP where ticks come from events) unless the program handles the signal itself
+// (hook_signal), but show it as blocked, and one from elsewhere stays pending until it is unblocked or waited
+// for. Not kept up: the mask that siglongjmp and swapcontext restore, and such a signal from elsewhere that
+// is read by signalfd: it stays pending. Context: any thread of the target, its signal handlers included.
 #include <poll.h>
 #include <signal.h>
 #include <sys/epoll.h>
@@ -19,6 +19,7 @@
 #include "agent/real.h"
 #include "agent/signal/agent_state.h"
 #include "agent/signal/clock.h"
+#include "agent/signal/tick_source.h"
 #include "agent/signal_block.h"
 
 namespace varve::agent {
@@ -38,22 +39,24 @@ Real<int(int, fd_set*, fd_set*, fd_set*, const timespec*, const sigset_t*)> real
 Real<int(int, epoll_event*, int, int, const sigset_t*)> real_epoll_pwait{"epoll_pwait"};
 Real<int(int, epoll_event*, int, const timespec*, const sigset_t*)> real_epoll_pwait2{"epoll_pwait2"};
 
-/// A program that handles SIGPROF itself also means what its masks say of it.
-bool filters() { return agent_state.recorded() && !agent_state.program_sigprof.handled(); }
-
-/// Whether SIGPROF is in a set that the C library hands to the kernel unseen: 1, 0, or -1 of one that is in
-/// no memory.
-int named_in(const sigset_t* set) {
-  return can_read(set, kKernelSignalSetBytes) ? sigismember(set, SIGPROF) : -1;
+/// Signals of ticks that stay out of masks. A program that handles one itself also means what its masks say
+/// of it.
+uint64_t kept_out() {
+  return agent_state.recorded() ? agent_state.tick_signals & ~agent_state.handled_signals() : 0;
 }
 
-/// A set of the program without SIGPROF, or the set itself where it does not matter.
+/// Signals of ticks in a set, whose rest may be in no memory.
+uint64_t ticks_in(const sigset_t* set) { return set ? set->__val[0] & agent_state.tick_signals : 0; }
+
+/// Whether a set that the C library hands to the kernel unseen is in memory.
+bool is_set(const sigset_t* set) { return set && can_read(set, kKernelSignalSetBytes); }
+
+/// A set of the program without `bits`, or the set itself where it has none of them.
 class FilteredSet {
  public:
-  FilteredSet(const sigset_t* given, bool names_sigprof) : set_(given) {
-    if (!names_sigprof || !filters()) return;
-    copy_.__val[0] = given->__val[0];  // the kernel's set: the rest of the C library's may be in no memory
-    sigdelset(&copy_, SIGPROF);
+  FilteredSet(const sigset_t* given, uint64_t bits) : set_(given) {
+    if (!bits || !(given->__val[0] & bits)) return;
+    copy_.__val[0] = given->__val[0] & ~bits;  // the kernel's set: the C library's may end beyond memory
     set_ = &copy_;
   }
   const sigset_t* get() const { return set_; }
@@ -63,71 +66,73 @@ class FilteredSet {
   sigset_t copy_{};
 };
 
-void let_pending_in() {
+void let_pending_in(uint64_t signals) {
   SignalBlock guard;
-  agent_state.program_sigprof.release_pending();
+  release_pending_signals(signals);
 }
 
 /// The mask of a wait, for its time.
 class WaitMask {
  public:
   explicit WaitMask(const sigset_t* given)
-      : named_(given ? named_in(given) : -1),
-        filtered_(given, named_ == 1),
-        block_(agent_state.recorded() ? current_block : nullptr) {
-    if (named_ < 0 || !block_) return;
-    was_blocked_ = block_->program_blocks_sigprof;
-    block_->program_blocks_sigprof = named_ == 1;
-    changed_ = true;
-    if (!block_->program_blocks_sigprof) let_pending_in();
+      : known_(is_set(given)),
+        filtered_(given, known_ ? kept_out() : 0),
+        block_(known_ && agent_state.recorded() ? current_block : nullptr) {
+    if (!block_) return;
+    blocked_before_ = block_->program_blocks;
+    block_->program_blocks = ticks_in(given);
+    let_pending_in(agent_state.tick_signals & ~block_->program_blocks);
   }
   ~WaitMask() {
-    if (changed_) block_->program_blocks_sigprof = was_blocked_;
+    if (block_) block_->program_blocks = blocked_before_;
   }
   WaitMask(const WaitMask&) = delete;
   WaitMask& operator=(const WaitMask&) = delete;
   const sigset_t* get() const { return filtered_.get(); }
 
  private:
-  int named_;
+  bool known_;
   FilteredSet filtered_;
   ThreadBlock* block_;
-  bool changed_ = false, was_blocked_ = false;
+  uint64_t blocked_before_ = 0;
 };
 
-bool is_blocked_after(int how, const sigset_t* set, bool before) {
-  bool named = set && sigismember(set, SIGPROF) == 1;
-  if (how == SIG_SETMASK && set) return named;
-  return how == SIG_UNBLOCK ? before && !named : before || named;
+uint64_t blocked_after(int how, const sigset_t* set, uint64_t before) {
+  if (!set) return before;
+  const uint64_t named = ticks_in(set);
+  return how == SIG_SETMASK ? named : how == SIG_UNBLOCK ? before & ~named : before | named;
 }
 
 using MaskChange = int(int, const sigset_t*, sigset_t*);
 
-/// While a handler runs in whose sa_mask SIGPROF stands the kernel blocks it, without a word of the thread's.
-/// What such a handler blocks ends with it.
-bool blocked_for_a_handler(const ThreadBlock& block, int how, const sigset_t* set) {
-  if (!set || how == SIG_UNBLOCK || sigismember(set, SIGPROF) != 1) return false;
-  if (!filters() || block.program_blocks_sigprof) return false;
-  return change_mask(SIG_BLOCK, 0) & kSigprofBit;
+/// While a handler runs in whose sa_mask such a signal stands the kernel blocks it, without a word of the
+/// thread's. What such a handler blocks ends with it: these of what it names.
+uint64_t blocked_for_a_handler(const ThreadBlock& block, int how, const sigset_t* set) {
+  if (!set || how == SIG_UNBLOCK) return 0;
+  const uint64_t named = ticks_in(set) & kept_out() & ~block.program_blocks;
+  return named ? named & change_mask(SIG_BLOCK, 0) : 0;
 }
 
-/// SIGPROF is noted as let in before it is, and as blocked after it is: what comes in between is delivered.
+/// A signal is noted as let in before it is, and as blocked after it is: what comes in between is delivered.
 int change_program_mask(Real<MaskChange>& real, int how, const sigset_t* set, sigset_t* before) {
   ThreadBlock* block = agent_state.recorded() ? current_block : nullptr;
-  if (!block || blocked_for_a_handler(*block, how, set)) return real(how, set, before);
-  FilteredSet filtered(set, how != SIG_UNBLOCK && set && sigismember(set, SIGPROF) == 1);
-  bool was = block->program_blocks_sigprof, will = is_blocked_after(how, set, was);
-  bool changes = was != will && in_recorded_process();  // a vfork's child has a mask, but no block of its own
-  if (changes && was) block->program_blocks_sigprof = false;
+  if (!block) return real(how, set, before);
+  const uint64_t held = blocked_for_a_handler(*block, how, set);
+  FilteredSet filtered(set, set && how != SIG_UNBLOCK ? kept_out() & ~held : 0);
+  const uint64_t was = block->program_blocks, will = blocked_after(how, set, was) & ~held;
+  const uint64_t let_in = was & ~will;
+  const bool changes =
+      was != will && in_recorded_process();  // a vfork's child has a mask, but no block of its own
+  if (changes) block->program_blocks = was & will;
   int result = real(how, filtered.get(), before);
-  if (changes) block->program_blocks_sigprof = result ? was : will;
-  if (!result && before && was) sigaddset(before, SIGPROF);
-  if (!result && changes && was) let_pending_in();
+  if (changes) block->program_blocks = result ? was : will;
+  if (!result && before) before->__val[0] |= was;
+  if (!result && changes && let_in) let_pending_in(let_in);
   return result;
 }
 
-bool waits_for_sigprof(const sigset_t* set) {
-  return agent_state.recorded() && current_block && named_in(set) == 1;
+bool waits_for_ticks(const sigset_t* set) {
+  return agent_state.recorded() && current_block && is_set(set) && ticks_in(set);
 }
 
 /// False: the kernel answers EFAULT or EINVAL.
@@ -136,39 +141,62 @@ bool is_limit(const timespec* time) {
                    time->tv_nsec < 1'000'000'000);
 }
 
-/// A SIGPROF that was kept, or a signal that is pending too and comes before it: the kernel hands them out by
-/// number. 0: there is none.
+/// A signal of these that was kept, or one that is pending too and comes before it: the kernel hands them out
+/// by number. 0: there is none.
 int take_kept(const sigset_t& set, siginfo_t& got) {
-  if (!agent_state.program_sigprof.has_pending()) return 0;
-  sigset_t before{};
-  before.__val[0] = set.__val[0] & (kSigprofBit - 1);
-  const timespec now{};
-  const int saved_errno = errno, result = before.__val[0] ? real_sigtimedwait(&before, &got, &now) : 0;
-  if (result > 0) return result;
-  errno = saved_errno;
-  return agent_state.program_sigprof.take_pending(got) ? SIGPROF : 0;
+  for (ProgramSignal& each : agent_state.program_signals) {
+    if (!(ticks_in(&set) & each.bit()) || !each.has_pending()) continue;
+    sigset_t before{};
+    before.__val[0] = set.__val[0] & (each.bit() - 1);
+    const timespec now{};
+    const int saved_errno = errno, result = before.__val[0] ? real_sigtimedwait(&before, &got, &now) : 0;
+    if (result > 0) return result;
+    errno = saved_errno;
+    if (!each.take_pending(got)) continue;
+    if (got.si_code == SI_TKILL) got.si_code = SI_USER;  // as the C library's functions show it
+    return each.number();
+  }
+  return 0;
 }
 
-/// sigtimedwait() with SIGPROF in its set: ticks are not what the program waits for. They cost it no time:
-/// the next one has it all.
+/// The calling thread waits for those of the signals of ticks that are in a set.
+class TickSignalWait {
+ public:
+  explicit TickSignalWait(const sigset_t& set) : waited_for_(ticks_in(&set)) {
+    mask_ = change_mask(SIG_BLOCK, waited_for_);  // what comes from now on is the kernel's to keep
+    for (ProgramSignal& each : agent_state.program_signals)
+      if (waited_for_ & each.bit()) each.begin_wait();
+  }
+  ~TickSignalWait() {
+    for (ProgramSignal& each : agent_state.program_signals)
+      if (waited_for_ & each.bit()) each.end_wait();
+    change_mask(SIG_SETMASK, mask_);
+  }
+  TickSignalWait(const TickSignalWait&) = delete;
+  TickSignalWait& operator=(const TickSignalWait&) = delete;
+
+ private:
+  uint64_t waited_for_, mask_;
+};
+
+/// sigtimedwait() with a signal of ticks in its set: ticks are not what the program waits for. They cost it
+/// no time: the next one has it all.
 int wait_past_ticks(const sigset_t* set, siginfo_t* info, const timespec* timeout) {
   uint64_t end = timeout ? monotonic_ns() + to_nanos(*timeout) : 0;
   timespec left = timeout ? *timeout : timespec{};
-  uint64_t mask = change_mask(SIG_BLOCK, kSigprofBit);  // what comes from now on is the kernel's to keep
-  agent_state.program_sigprof.begin_wait();
   siginfo_t got = {};
-  int result = take_kept(*set, got);
-  while (!result) {
-    result = real_sigtimedwait(set, &got, timeout ? static_cast<const timespec*>(&left) : nullptr);
-    if (result != SIGPROF || got.si_code != SI_TIMER || got.si_value.sival_ptr != current_block) break;
-    result = 0;
-    uint64_t now = monotonic_ns(), rest = end > now ? end - now : 0;
-    left = to_timespec(rest);
+  int result;
+  {
+    TickSignalWait wait(*set);
+    result = take_kept(*set, got);
+    while (!result) {
+      result = real_sigtimedwait(set, &got, timeout ? static_cast<const timespec*>(&left) : nullptr);
+      if (result <= 0 || !is_tick(got, current_block)) break;
+      result = 0;
+      uint64_t now = monotonic_ns(), rest = end > now ? end - now : 0;
+      left = to_timespec(rest);
+    }
   }
-  int saved_errno = errno;
-  agent_state.program_sigprof.end_wait();
-  change_mask(SIG_SETMASK, mask);
-  errno = saved_errno;
   if (!info || result <= 0) return result;
   if (!can_write_over(info, sizeof *info)) return errno = EFAULT, -1;
   *info = got;
@@ -193,7 +221,7 @@ VARVE_HOOK int pthread_sigmask(int how, const sigset_t* set, sigset_t* before) n
 
 VARVE_HOOK int sigwait(const sigset_t* set, int* number) {
   Waiting waiting(ObjectKind::kSignal, 0, Asked::kNo);
-  if (!waits_for_sigprof(set)) return real_sigwait(set, number);
+  if (!waits_for_ticks(set)) return real_sigwait(set, number);
   int saved_errno = errno, result;
   do result = wait_past_ticks(set, nullptr, nullptr);
   while (result < 0 && errno == EINTR);
@@ -206,13 +234,13 @@ VARVE_HOOK int sigwait(const sigset_t* set, int* number) {
 
 VARVE_HOOK int sigwaitinfo(const sigset_t* set, siginfo_t* info) {
   Waiting waiting(ObjectKind::kSignal, 0, Asked::kNo);
-  return waits_for_sigprof(set) ? wait_past_ticks(set, info, nullptr) : real_sigwaitinfo(set, info);
+  return waits_for_ticks(set) ? wait_past_ticks(set, info, nullptr) : real_sigwaitinfo(set, info);
 }
 
 VARVE_HOOK int sigtimedwait(const sigset_t* set, siginfo_t* info, const timespec* timeout) {
   Waiting waiting(ObjectKind::kSignal, 0, Asked::kNo);
-  return waits_for_sigprof(set) && is_limit(timeout) ? wait_past_ticks(set, info, timeout)
-                                                     : real_sigtimedwait(set, info, timeout);
+  return waits_for_ticks(set) && is_limit(timeout) ? wait_past_ticks(set, info, timeout)
+                                                   : real_sigtimedwait(set, info, timeout);
 }
 
 VARVE_HOOK int sigsuspend(const sigset_t* set) {
@@ -222,7 +250,7 @@ VARVE_HOOK int sigsuspend(const sigset_t* set) {
 }
 
 VARVE_HOOK int signalfd(int fd, const sigset_t* set, int flags) noexcept {
-  FilteredSet filtered(set, named_in(set) == 1);
+  FilteredSet filtered(set, is_set(set) ? kept_out() : 0);
   return real_signalfd(fd, filtered.get(), flags);
 }
 

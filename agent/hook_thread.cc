@@ -42,7 +42,7 @@ void end_of_thread(void* value) {
 
 /// A block ready to be handed to a new thread, with what its record will say of where it came from. The mask
 /// that the program sees there is its creator's: what that asked for, or what blocks for it.
-ThreadBlock* prepare_block(void* start_routine, void* argument, bool blocks_sigprof) {
+ThreadBlock* prepare_block(void* start_routine, void* argument, uint64_t mask) {
   SignalBlock guard;
   ThreadBlock* block = acquire_block();
   if (!block) {
@@ -54,7 +54,8 @@ ThreadBlock* prepare_block(void* start_routine, void* argument, bool blocks_sigp
   block->start_argument = argument;
   if (current_block) block->creator = current_block->record->index;
   block->created_ns = monotonic_ns();
-  block->program_blocks_sigprof = blocks_sigprof || (current_block && current_block->program_blocks_sigprof);
+  block->program_blocks = mask & agent_state.tick_signals;
+  if (current_block) block->program_blocks |= current_block->program_blocks;
   return block;
 }
 
@@ -69,7 +70,7 @@ void note_attributes(ThreadBlock& block, const pthread_attr_t* attributes) {
   sigset_t mask;
   if (!attributes) return;
   if (pthread_attr_getsigmask_np(attributes, &mask) == 0)
-    block.program_blocks_sigprof = sigismember(&mask, SIGPROF) == 1;
+    block.program_blocks = mask.__val[0] & agent_state.tick_signals;
   if (pthread_attr_getstacksize(attributes, &bytes)) return;
   block.stack_bytes = bytes;
   // An address is in the attributes only if the program put it there; getstack gives (0 - size) for none.
@@ -77,16 +78,16 @@ void note_attributes(ThreadBlock& block, const pthread_attr_t* attributes) {
     block.stack_low = uint64_t(low);
 }
 
-/// First words of a new thread, which begins with SIGPROF blocked: block, record, timer. Then SIGPROF is let
-/// in, unless the program handles it and blocks it here.
+/// First words of a new thread, which begins with the signals of ticks blocked: block, record, ticks. Then
+/// these are let in, but for those that the program handles and blocks here.
 void enter_thread(ThreadBlock& block) {
   uint64_t inherited = change_mask(SIG_BLOCK, kAllSignals);
   ObjectFrameInfo ignored;
   find_and_note_object(uint64_t(block.start_routine), &ignored);
   begin_thread(block, {.start_cpu_ns = 0, .is_main = false});
   pthread_setspecific(end_key, &block);
-  bool blocked = agent_state.program_sigprof.handled() && block.program_blocks_sigprof;
-  change_mask(SIG_SETMASK, blocked ? inherited | kSigprofBit : inherited & ~kSigprofBit);
+  const uint64_t blocked = agent_state.handled_signals() & block.program_blocks;
+  change_mask(SIG_SETMASK, (inherited & ~agent_state.tick_signals) | blocked);
 }
 
 /// Compiled to a jump into the program's routine: no frame of ours stays on the stack.
@@ -126,8 +127,8 @@ VARVE_HOOK int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
                               void* argument) {
   if (!can_follow_threads()) return real_pthread_create(thread, attributes, routine, argument);
   learn_java_layout(uint64_t(__builtin_return_address(0)));
-  SignalBlock until_made(kSigprofBit);
-  ThreadBlock* block = prepare_block(reinterpret_cast<void*>(routine), argument, until_made.had_sigprof());
+  SignalBlock until_made(agent_state.tick_signals);
+  ThreadBlock* block = prepare_block(reinterpret_cast<void*>(routine), argument, until_made.before());
   if (!block) return real_pthread_create(thread, attributes, routine, argument);
   note_attributes(*block, attributes);
   int result = real_pthread_create(thread, attributes, &run_thread, static_cast<void*>(block));
@@ -137,8 +138,8 @@ VARVE_HOOK int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
 
 VARVE_HOOK int thrd_create(thrd_t* thread, thrd_start_t routine, void* argument) {
   if (!can_follow_threads()) return real_thrd_create(thread, routine, argument);
-  SignalBlock until_made(kSigprofBit);
-  ThreadBlock* block = prepare_block(reinterpret_cast<void*>(routine), argument, until_made.had_sigprof());
+  SignalBlock until_made(agent_state.tick_signals);
+  ThreadBlock* block = prepare_block(reinterpret_cast<void*>(routine), argument, until_made.before());
   if (!block) return real_thrd_create(thread, routine, argument);
   int result = real_thrd_create(thread, &run_c11_thread, static_cast<void*>(block));
   if (result != thrd_success) give_back(block);

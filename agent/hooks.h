@@ -3,6 +3,8 @@
 // their hooks. Context: agent start.
 #pragma once
 
+#include <cstdint>
+
 namespace varve::agent {
 
 struct ThreadBlock;
@@ -35,16 +37,18 @@ void resolve_filter_hooks();
 void start_thread_hooks();
 void start_process_hooks();
 
-/// Gives SIGPROF to the tick handler, and to the program what it had for it: SIG_IGN, perhaps. False: the
-/// kernel refused.
-bool begin_sigprof();
-/// Gives SIGPROF the program's own disposition, and our alternate stack back: this process is not recorded.
-/// `block` is the calling thread's, or null.
-void end_sigprof(ThreadBlock* block);
-/// A program that ignores SIGPROF leaves that to the one it starts, where the kernel would have made our
-/// handler the default action. The second, if the exec failed.
-void hand_on_ignored_sigprof();
-void take_back_ignored_sigprof();
+/// Gives a signal that ticks come by to the tick handler, and to the program what it had for it: SIG_IGN,
+/// perhaps. False: the kernel refused.
+bool begin_tick_signal(int number);
+/// Gives these signals the program's own dispositions, and our alternate stack back: this process is not
+/// recorded. `block` is the calling thread's, or null.
+void end_tick_signals(ThreadBlock* block);
+/// A program that ignores such a signal leaves that to the one it starts, where the kernel would have made
+/// our handler the default action. The second, if the exec failed.
+void hand_on_ignored_signals();
+void take_back_ignored_signals();
+/// Sends those of `signals`, a set, that were kept back to the calling thread, which blocks them no more.
+void release_pending_signals(uint64_t signals);
 
 /// dlclose() past our hook.
 int close_library(void* handle);

@@ -4,6 +4,7 @@
 #include "agent/image.h"
 
 #include <link.h>
+#include <signal.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include "agent/child_environment.h"
 #include "agent/children.h"
 #include "agent/descriptor_names.h"
+#include "agent/hooks.h"
 #include "agent/marks.h"
 #include "agent/refusal.h"
 #include "agent/session.h"
@@ -162,6 +164,22 @@ void learn_own_code() {
   agent_state.own_code = {uint64_t(own.dlfo_map_start), uint64_t(own.dlfo_map_end)};
 }
 
+/// By a debugger, which would stop at each SIGTRAP.
+bool is_traced() {
+  constexpr char kName[] = "\nTracerPid:\t";
+  char status[2048];
+  const long size = read_file("/proc/self/status", status, sizeof status - 1);
+  status[size > 0 ? size : 0] = 0;
+  const char* tracer = std::strstr(status, kName);
+  return tracer && tracer[sizeof kName - 1] != '0';
+}
+
+void take_events() {
+  agent_state.events_wanted = true;
+  const bool taken = !is_traced() && begin_tick_signal(SIGTRAP);
+  agent_state.events_allowed.store(taken, std::memory_order_relaxed);
+}
+
 bool begin_settings() {
   if (!can_find_objects()) return false;
   if (long error = open_session(session))
@@ -172,6 +190,7 @@ bool begin_settings() {
   agent_state.stack_depth = control.stack_depth;
   agent_state.walk_limit = walk_limit(control.interval_ns);
   agent_state.follow = control.flags & format::kControlFollow;
+  if (control.flags & format::kControlEvents) take_events();
   agent_state.wait_min_ns = control.flags & format::kControlWaits ? control.wait_min_ns : 0;
   return control.interval_ns > 0 && control.stack_depth >= format::kMinStackDepth &&
          control.stack_depth <= format::kMaxStackDepth &&
@@ -226,7 +245,7 @@ void begin_forked_image() {
   agent_state.copied_code.reset();
   agent_state.segments.reset();
   agent_state.rules.invalidate();  // a hit would keep its module from being noted in the new file
-  agent_state.program_sigprof.reset_after_fork();
+  for (ProgramSignal& each : agent_state.program_signals) each.reset_after_fork();
   agent_state.counters = nullptr;
   if (!agent_state.follow || agent_state.state() == format::ControlState::kStopped) return;
   if (!block) {

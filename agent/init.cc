@@ -16,19 +16,20 @@ namespace {
 
 __attribute__((constructor(101))) void start_agent(int argc, char** argv, char**) {
   resolve_hooks();
-  // The mask outlives exec: a parent that blocked SIGPROF must not leave us without samples.
+  // The mask outlives exec: a parent that blocked the signals of ticks must not leave us without samples.
   uint64_t inherited = change_mask(SIG_BLOCK, kAllSignals);
-  if (!begin_sigprof()) {
+  if (!begin_tick_signal(SIGPROF)) {
     refuse_image(-errno);
   } else {
     begin_first_image({argc, argv});
     if (in_recorded_process())
       start_hooks();
     else
-      end_sigprof(nullptr);
+      end_tick_signals(nullptr);
   }
-  if (current_block) current_block->program_blocks_sigprof = inherited & kSigprofBit;
-  change_mask(SIG_SETMASK, in_recorded_process() ? inherited & ~kSigprofBit : inherited);
+  const uint64_t ticks = agent_state.tick_signals;
+  if (current_block) current_block->program_blocks = inherited & ticks;
+  change_mask(SIG_SETMASK, in_recorded_process() ? inherited & ~ticks : inherited);
 }
 
 __attribute__((destructor(101))) void end_agent() {

@@ -12,7 +12,6 @@
 
 namespace varve::agent {
 
-constexpr uint64_t kSigprofBit = uint64_t{1} << (SIGPROF - 1);
 constexpr uint64_t kAllSignals = ~uint64_t{0};
 constexpr long kKernelSignalSetBytes = 8;
 
@@ -30,7 +29,8 @@ class SignalBlock {
   SignalBlock(const SignalBlock&) = delete;
   SignalBlock& operator=(const SignalBlock&) = delete;
 
-  bool had_sigprof() const { return before_ & kSigprofBit; }
+  /// The mask that it was.
+  uint64_t before() const { return before_; }
 
  private:
   uint64_t before_;

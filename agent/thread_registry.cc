@@ -14,10 +14,10 @@
 
 #include "agent/signal/agent_state.h"
 #include "agent/signal/clock.h"
+#include "agent/signal/tick_source.h"
 #include "agent/signal_block.h"
 #include "agent/stack_limits.h"
 #include "agent/text.h"
-#include "agent/thread_timer.h"
 #include "agent/wait_trace.h"
 
 namespace varve::agent {
@@ -238,7 +238,7 @@ void begin_thread(ThreadBlock& block, const ThreadStart& start) {
 }
 
 void begin_ticks(ThreadBlock& block) {
-  const long result = arm_timer(block, interval_of(block));
+  const long result = start_ticks(block, interval_of(block));
   if (!failed(result)) return;
   block.record->header.flags |= format::kThreadNoTimer;
   block.record->timer_errno = uint16_t(-result);
@@ -248,12 +248,12 @@ void begin_ticks(ThreadBlock& block) {
 void stop_all_ticks() {
   RegistryGuard guard;
   for (ThreadBlock* block = registry.live; block; block = block->next)
-    if (block != current_block) stop_timer(*block);
-  if (current_block) disarm_timer(*current_block);
+    if (block != current_block) stop_ticks(*block);
+  if (current_block) end_ticks(*current_block);
 }
 
 void end_thread(ThreadBlock& block) {
-  disarm_timer(block);
+  end_ticks(block);
   end_waits(block);
   write_own_end(*block.record);
   block.live = false;
@@ -318,6 +318,7 @@ ThreadBlock* keep_only_this_thread() {
     mine->record = &mine->unrecorded;
     mine->record_chunk = {};
     mine->timer = -1;
+    mine->event_page = 0;  // which a fork does not copy
     mine->live = false;
     mine->self_limit = {};
     mine->creator = format::kNoThread;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The threads of this process image: a block and a record each, from the first instruction of ours in the
 // thread to the last. Blocks are mapped memory (guard page, alternate signal stack, block, two stacks of
-// frames) and are used again. Not the timer (thread_timer.h) and not the hooks that call this
+// frames) and are used again. Not the source of ticks (signal/tick_source.h) and not the hooks that call this
 // (hook_thread.cc). Context: any thread of the target, with SIGPROF blocked.
 #pragma once
 
@@ -22,10 +22,10 @@ struct ThreadStart {
 /// Makes the calling thread a recorded one: record, alternate stack, timer.
 void begin_thread(ThreadBlock& block, const ThreadStart& start);
 
-/// Arms the thread's timer; its record says if that was refused.
+/// Begins the thread's ticks; its record says if that was refused.
 void begin_ticks(ThreadBlock& block);
 
-/// Disarms the timers of all threads and notes the calling one's last clock; their records stay without an
+/// Ends the ticks of all threads and notes the calling one's last clock; their records stay without an
 /// end.
 void stop_all_ticks();
 

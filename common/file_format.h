@@ -165,12 +165,13 @@ enum class ControlState : uint32_t {
 
 inline constexpr uint32_t kControlFollow = 1;  // follow fork and exec
 inline constexpr uint32_t kControlWaits = 2;   // record waits
+inline constexpr uint32_t kControlEvents = 4;  // ticks come from events (tick_event.h), not from CPU timers
 
 /// Written by the recorder, mapped shared by every agent of the run. It is the agent's only configuration.
 /// varve pause and resume change the state with an atomic exchange, and note the change behind the block.
 struct ControlBlock {
   uint32_t state;  // ControlState; the one word the handler loads at each tick
-  uint32_t flags;  // kControlFollow, kControlWaits
+  uint32_t flags;  // kControlFollow, kControlWaits, kControlEvents
   uint64_t interval_ns;
   uint32_t stack_depth;  // frames
   uint32_t changes;      // of the state so far, the first one too; those beyond kMostChanges are not noted
@@ -239,14 +240,15 @@ enum class Counter : uint32_t {
   kLostCpuNs,          // their CPU time
   kRuleCacheMisses,
   kRuleCacheHits,
-  kExecFailed,    // exec returned; recording went on
-  kModulesLost,   // module records with no room
-  kLastErrno,     // errno of the last failure above (a value, not a count)
-  kChildrenLost,  // reaped children with no room to note what they used
-  kMarksLost,     // marks, pauses and resumptions of the program with no room
-  kWaitsLost,     // waits with no room to write them, or within a signal handler that interrupted this
-  kClockRefused,  // ticks without a CPU clock to read: what they stand for is not sampled
-  kFiltered,      // 1: the program forbade itself system calls that the agent needs; recording ended
+  kExecFailed,     // exec returned; recording went on
+  kModulesLost,    // module records with no room
+  kLastErrno,      // errno of the last failure above (a value, not a count)
+  kChildrenLost,   // reaped children with no room to note what they used
+  kMarksLost,      // marks, pauses and resumptions of the program with no room
+  kWaitsLost,      // waits with no room to write them, or within a signal handler that interrupted this
+  kClockRefused,   // ticks without a CPU clock to read: what they stand for is not sampled
+  kFiltered,       // 1: the program forbade itself system calls that the agent needs; recording ended
+  kEventsRefused,  // threads whose ticks came from a CPU timer, as an event was refused
   kCount
 };
 inline constexpr uint32_t kCounterSlots = 31;

@@ -19,7 +19,11 @@ inline constexpr char kUsable[] =
     "usable";  // what threads of the run could use: "NS CORES LIST" since NS after exec; one record a change
 inline constexpr char kCgroupCpuMax[] =
     "cgroup_cpu_max";  // cpu.max as read: "QUOTA PERIOD" in us, or "max PERIOD"
-inline constexpr char kIntervalNs[] = "interval_ns";               // between ticks of a thread's CPU clock
+inline constexpr char kIntervalNs[] = "interval_ns";  // between ticks of a thread's CPU clock
+inline constexpr char kTimer[] = "timer";             // what ticks come from: "cpu" or "perf"
+inline constexpr char kTimerReason[] =
+    "timer_reason";  // a sentence: why not "perf", where the interval is below the kernel's tick
+inline constexpr char kKernelTickNs[] = "kernel_tick_ns";          // CPU timers expire no more often
 inline constexpr char kStackDepth[] = "stack_depth";               // frames
 inline constexpr char kStartMonotonicNs[] = "start_monotonic_ns";  // just before exec
 inline constexpr char kStartRealtimeNs[] = "start_realtime_ns";    // the same moment, since the epoch

@@ -31,6 +31,7 @@
 #include "viewer/record/session_writer.h"
 #include "viewer/record/shell_words.h"
 #include "viewer/record/supervisor.h"
+#include "viewer/record/tick_choice.h"
 #include "viewer/record/trim.h"
 #include "viewer/render/escape.h"
 #include "viewer/stored_views.h"
@@ -47,6 +48,7 @@ constexpr int kExitOwnFailure = 125;
 struct RecordOptions {
   std::string output;
   Nanos interval{10 * kNanosPerMilli.count};
+  record::Timer timer = record::Timer::kAuto;
   Nanos delay;
   Nanos duration;
   uint64_t stack_depth = 1024;
@@ -87,9 +89,18 @@ OptionTable record_table(RecordOptions& options) {
        "the binaries.",
        set_flag(options.no_finalize)},
       {"Sampling", "--interval", "TIME", "10ms",
-       fmt::format("CPU time of a thread between two samples, from 1ms to 1s, in {}; a number alone is ms.",
+       fmt::format("CPU time of a thread between two samples, from 100us to 1s, in {}; a number alone is ms.",
                    kTimeUnits),
-       set_duration(options.interval, "ms", kNanosPerMilli, kNanosPerSecond)},
+       set_duration(options.interval, "ms", {100 * 1000}, kNanosPerSecond)},
+      {"Sampling", "--timer", "SOURCE", "auto",
+       "Take samples at each thread's CPU timer (cpu), which the kernel looks at when its own scheduler "
+       "ticks; "
+       "at performance events of its CPU time (perf), which keep to any interval and are not allowed to "
+       "every "
+       "user; or at events for intervals below the kernel's tick, where they are allowed (auto).",
+       set_choice(
+           options.timer,
+           {{"auto", record::Timer::kAuto}, {"cpu", record::Timer::kCpu}, {"perf", record::Timer::kPerf}})},
       {"Sampling", "--stack-depth", "N", "1024",
        "Keep at most N frames of a stack, from 3 to 4096; of a deeper one its two ends.",
        set_number(options.stack_depth, format::kMinStackDepth, format::kMaxStackDepth)},
@@ -133,8 +144,8 @@ void say(std::string_view sentence) {
 }
 
 /// The session's facts, as far as they are known before the command runs.
-void write_facts(record::SessionWriter& session, const RecordOptions& options,
-                 const record::Verdict& verdict) {
+void write_facts(record::SessionWriter& session, const RecordOptions& options, const record::Verdict& verdict,
+                 const record::TickChoice& ticks) {
   session.text(keys::kVersion, VARVE_VERSION);
   session.text(keys::kCommand, record::shell_quoted(options.command));
   for (const std::string& word : options.command) session.text(keys::kArgument, word);
@@ -145,6 +156,9 @@ void write_facts(record::SessionWriter& session, const RecordOptions& options,
   }
   for (const auto& [key, value] : record::host_facts()) session.text(key, value);
   session.text(keys::kIntervalNs, fmt::format("{}", options.interval.count));
+  session.text(keys::kTimer, ticks.events() ? "perf" : "cpu");
+  if (!ticks.why_not().empty()) session.text(keys::kTimerReason, ticks.why_not());
+  session.text(keys::kKernelTickNs, fmt::format("{}", record::kernel_tick().count));
   session.text(keys::kStackDepth, fmt::format("{}", options.stack_depth));
   session.text(keys::kFollow, options.no_follow ? "0" : "1");
   session.text(keys::kWaitMinNs, fmt::format("{}", options.wait_min.count));
@@ -179,8 +193,8 @@ int end_like(int status) {
 
 class Recording {
  public:
-  Recording(const RecordOptions& options, const record::Verdict& verdict)
-      : options_(options), verdict_(verdict), observer_(options.run_states) {}
+  Recording(const RecordOptions& options, const record::Verdict& verdict, const record::TickChoice& ticks)
+      : options_(options), verdict_(verdict), ticks_(ticks), observer_(options.run_states) {}
 
   int run();
 
@@ -194,6 +208,7 @@ class Recording {
 
   const RecordOptions& options_;
   const record::Verdict& verdict_;
+  const record::TickChoice& ticks_;
   record::InheritedSignals signals_;
   std::optional<record::ProfileDirectory> directory_;
   std::optional<record::SessionWriter> session_;
@@ -210,12 +225,13 @@ tl::expected<void, std::string> Recording::prepare() {
       named ? options_.output : record::default_profile_name(options_.command[0]));
   if (!directory) return tl::unexpected(directory.error());
   directory_.emplace(std::move(*directory));
-  record::AgentSettings settings{options_.interval, uint32_t(options_.stack_depth), !options_.no_follow,
-                                 options_.delay.count != 0, options_.wait_min};
+  record::AgentSettings settings{options_.interval,   uint32_t(options_.stack_depth),
+                                 !options_.no_follow, options_.delay.count != 0,
+                                 ticks_.events(),     options_.wait_min};
   auto session = record::SessionWriter::create(directory_->descriptor(), settings);
   if (!session) return tl::unexpected(session.error());
   session_.emplace(std::move(*session));
-  write_facts(*session_, options_, verdict_);
+  write_facts(*session_, options_, verdict_, ticks_);
   perf_maps_.emplace(directory_->descriptor(), record::clock_now(CLOCK_REALTIME));
   return directory_->publish(!named);
 }
@@ -332,6 +348,11 @@ int run_record(std::span<const std::string> arguments) {
     return kExitUsage;
   }
   record::guard_standard_descriptors();
+  const auto ticks = record::TickChoice::make(options.timer, options.interval);
+  if (!ticks) {
+    complain("record", ticks.error() + "; use --timer cpu");
+    return kExitUsage;
+  }
   bool named = !options.output.empty();
   record::PreflightRequest request{options.command, record::find_agent(),
                                    named ? options.output : record::default_profile_name(options.command[0]),
@@ -345,7 +366,7 @@ int run_record(std::span<const std::string> arguments) {
   for (const record::Finding& finding : verdict.findings)
     if (finding.severity == record::Severity::kWarning && !options.quiet)
       say(fmt::format("{}; {}", finding.sentence, finding.remedy));
-  return Recording(options, verdict).run();
+  return Recording(options, verdict, *ticks).run();
 }
 
 }  // namespace

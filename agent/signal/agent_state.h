@@ -55,10 +55,28 @@ struct AgentState {
   RuleCache rules;
   std::atomic<JavaCodeMap*> java{nullptr};  // null: no HotSpot here
   SegmentPool segments;
-  ProgramSignal program_sigprof;
+  ProgramSignal program_signals[2];  // SIGPROF, and SIGTRAP where ticks come from events
+  uint64_t tick_signals = 0;         // these, as a set
+  bool events_wanted = false;        // ticks are to come from events
+  /// And may: no debugger was there at the start, and no filter of the program's own forbids it.
+  std::atomic<bool> events_allowed{false};
   CodeRange own_code;  // this library: its frames are kept out of stacks
 
   bool recorded() const { return active.load(std::memory_order_relaxed); }
+  bool uses_events() const { return events_allowed.load(std::memory_order_relaxed); }
+  /// Null: the signal is the program's alone.
+  ProgramSignal* program_signal(int number) {
+    for (ProgramSignal& each : program_signals)
+      if (number && each.number() == number) return &each;
+    return nullptr;
+  }
+  /// Of the signals of ticks, those that the program has a handler for.
+  uint64_t handled_signals() const {
+    uint64_t handled = 0;
+    for (const ProgramSignal& each : program_signals)
+      if (each.handled()) handled |= each.bit();
+    return handled;
+  }
   bool takes_samples(format::ControlState state) const {
     return state == format::ControlState::kRecording && !paused_by_program.load(std::memory_order_relaxed);
   }

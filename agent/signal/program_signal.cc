@@ -3,14 +3,12 @@
 // Context: signal, hooks.
 #include "agent/signal/program_signal.h"
 
-#include <ucontext.h>
-
 #include "agent/signal/raw_syscall.h"
+#include "common/tick_event.h"
 
 namespace varve::agent {
 namespace {
 
-constexpr uint64_t kSigprof = uint64_t{1} << (SIGPROF - 1);
 constexpr size_t kKernelSetBytes = 8;  // sizeof of the kernel's sigset_t on x86-64
 
 /// The kernel's own struct sigaction; zeroed it means SIG_DFL without flags.
@@ -21,48 +19,57 @@ struct KernelAction {
   uint64_t mask = 0;
 };
 
-bool set_in_kernel(const KernelAction& action) {
-  return !failed(raw_syscall(__NR_rt_sigaction, SIGPROF, as_arg(&action), 0, kKernelSetBytes));
-}
-
 int this_thread() { return int(raw_syscall(__NR_gettid)); }
 
-bool send_to(int thread) {
-  return !failed(raw_syscall(__NR_tgkill, raw_syscall(__NR_getpid), thread, SIGPROF));
+/// A trap of the processor's, in the thread itself: the kernel ends a process that blocks or ignores it.
+bool is_forced(const siginfo_t& info) {
+  return info.si_signo == SIGTRAP && info.si_code > 0 && info.si_code != format::kTrapPerf;
 }
 
-/// The default action of SIGPROF is to end the process: restore it, send the signal again, and let it through
-/// on return. Where that is refused our handler would have it for ever: it ends by what needs no action.
-void die() {
-  if (set_in_kernel({}))
+}  // namespace
+
+/// By system call: sigaction() would add its SA_RESTORER to the flags that the program sees.
+bool ProgramSignal::set_in_kernel(void (*handler)(int), unsigned long flags) const {
+  const KernelAction action{reinterpret_cast<void*>(handler), flags};
+  return !failed(raw_syscall(__NR_rt_sigaction, number_, as_arg(&action), 0, kKernelSetBytes));
+}
+
+bool ProgramSignal::send_to(int thread) const {
+  return !failed(raw_syscall(__NR_tgkill, raw_syscall(__NR_getpid), thread, number_));
+}
+
+/// The default action of these signals is to end the process: restore it, send the signal again, and let it
+/// through on return. Where that is refused our handler would have it for ever: it ends by what needs no
+/// action.
+void ProgramSignal::die(ucontext_t& context) const {
+  context.uc_sigmask.__val[0] &= ~bit();
+  if (set_in_kernel(SIG_DFL, 0))
     send_to(this_thread());
   else
     raw_syscall(__NR_kill, raw_syscall(__NR_getpid), SIGKILL);
 }
 
-/// Blocks SIGPROF for the thread that was interrupted, as it believes to do since before there was a handler,
-/// and sends the signal again: to the thread, if it was meant, else to any that does not block it.
-void pass_on(const siginfo_t& info, ucontext_t& context) {
-  context.uc_sigmask.__val[0] |= kSigprof;
+/// Blocks the signal for the thread that was interrupted, as it believes to do since before there was a
+/// handler, and sends it again: to the thread, if it was meant, else to any that does not block it.
+void ProgramSignal::pass_on(const siginfo_t& info, ucontext_t& context) const {
+  context.uc_sigmask.__val[0] |= bit();
   if (info.si_code == SI_TKILL)
     send_to(this_thread());
   else
-    raw_syscall(__NR_kill, raw_syscall(__NR_getpid), SIGPROF);
+    raw_syscall(__NR_kill, raw_syscall(__NR_getpid), number_);
 }
 
 /// Our own handler runs with nearly all signals blocked; the program's has the mask that it asked for.
-void call(const struct sigaction& action, siginfo_t& info, ucontext_t& context) {
+void ProgramSignal::call(const struct sigaction& action, siginfo_t& info, ucontext_t& context) const {
   uint64_t mask = context.uc_sigmask.__val[0] | action.sa_mask.__val[0], before = 0;
-  if (!(action.sa_flags & SA_NODEFER)) mask |= kSigprof;
+  if (!(action.sa_flags & SA_NODEFER)) mask |= bit();
   raw_syscall(__NR_rt_sigprocmask, SIG_SETMASK, as_arg(&mask), as_arg(&before), kKernelSetBytes);
   if (action.sa_flags & SA_SIGINFO)
-    action.sa_sigaction(SIGPROF, &info, &context);
+    action.sa_sigaction(number_, &info, &context);
   else
-    action.sa_handler(SIGPROF);
+    action.sa_handler(number_);
   raw_syscall(__NR_rt_sigprocmask, SIG_SETMASK, as_arg(&before), 0, kKernelSetBytes);
 }
-
-}  // namespace
 
 struct sigaction ProgramSignal::get() {
   SpinGuard guard(lock_);
@@ -79,13 +86,14 @@ void ProgramSignal::set(const struct sigaction& action) {
 void ProgramSignal::deliver(siginfo_t& info, void* interrupted, bool blocked) {
   struct sigaction action = get();
   auto& context = *static_cast<ucontext_t*>(interrupted);
+  if (is_forced(info) && (blocked || action.sa_handler == SIG_IGN)) return die(context);
   if (handled()) {
     if (blocked) return pass_on(info, context);
     if (action.sa_flags & int(SA_RESETHAND)) set({});
     return call(action, info, context);
   }
   if (action.sa_handler == SIG_IGN) return;
-  if (!blocked) return die();
+  if (!blocked) return die(context);
   keep_pending(info);
   // A wait that begins from now on finds it; one that began before is told. A thread that left its wait by a
   // jump, or ended in it, no longer waits.
@@ -108,10 +116,9 @@ void ProgramSignal::end_wait() {
   waiter_.compare_exchange_strong(mine, 0);
 }
 
-/// By system call: sigaction() would add its SA_RESTORER to the flags that the program sees.
 void ProgramSignal::put_back_unhandled() {
-  struct sigaction action = get();
-  set_in_kernel({reinterpret_cast<void*>(action.sa_handler), static_cast<unsigned long>(action.sa_flags)});
+  const struct sigaction action = get();
+  set_in_kernel(action.sa_handler, static_cast<unsigned long>(action.sa_flags));
 }
 
 bool ProgramSignal::take_pending(siginfo_t& info) {
@@ -124,7 +131,7 @@ bool ProgramSignal::take_pending(siginfo_t& info) {
 void ProgramSignal::release_pending() {
   siginfo_t info;
   if (!take_pending(info)) return;
-  raw_syscall(__NR_rt_tgsigqueueinfo, raw_syscall(__NR_getpid), raw_syscall(__NR_gettid), SIGPROF,
+  raw_syscall(__NR_rt_tgsigqueueinfo, raw_syscall(__NR_getpid), raw_syscall(__NR_gettid), number_,
               as_arg(&info));
 }
 

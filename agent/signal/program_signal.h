@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// What the program itself wants to happen on SIGPROF. Our handler owns the kernel's slot for it; the program
-// sets and reads this copy (hook_signal.cc), and signals that are not ours are treated as it says. Context:
-// signal (deliver), hooks (get, set).
+// What the program itself wants to happen on a signal that ticks come by. Our handler owns the kernel's slot
+// for it; the program sets and reads this copy (hook_signal.cc), and signals that are not ours are treated as
+// it says. Context: signal (deliver), hooks (get, set).
 #pragma once
 
 #include <signal.h>
+#include <ucontext.h>
 
 #include <atomic>
+#include <cstdint>
 
 #include "agent/signal/spin_lock.h"
 
@@ -14,6 +16,15 @@ namespace varve::agent {
 
 class ProgramSignal {
  public:
+  /// Which it is, once ticks come by it; before, 0.
+  void begin(int number, const struct sigaction& action) {
+    number_ = number;
+    set(action);
+  }
+  int number() const { return number_; }
+  /// In a set of signals, as the kernel has them.
+  uint64_t bit() const { return number_ ? uint64_t{1} << (number_ - 1) : 0; }
+
   struct sigaction get();
   void set(const struct sigaction& action);
 
@@ -28,16 +39,16 @@ class ProgramSignal {
   /// True while the program has a handler of its own: then its masks are left as it wants them.
   bool handled() const { return handled_.load(std::memory_order_relaxed); }
 
-  /// Does with a SIGPROF that is not a tick what the kernel would have done without us. `blocked`: by the
-  /// thread, as the program believes. Without a handler of the program's it then stays pending; with one it
-  /// is sent again, to a thread that does not block it.
+  /// Does with one that is not a tick what the kernel would have done without us. `blocked`: by the thread,
+  /// as the program believes. Without a handler of the program's it then stays pending; with one it is sent
+  /// again, to a thread that does not block it. What the processor forced by an instruction cannot wait.
   void deliver(siginfo_t& info, void* context, bool blocked);
 
   /// Gives the kernel's slot the disposition of a program that has no handler.
   void put_back_unhandled();
 
-  /// Around a wait for SIGPROF, which the calling thread has blocked in the kernel: what would stay pending
-  /// is sent to it, as if by tgkill. Of several threads that wait it is the last.
+  /// Around a wait for the signal, which the calling thread has blocked in the kernel: what would stay
+  /// pending is sent to it, as if by tgkill. Of several threads that wait it is the last.
   void begin_wait();
   void end_wait();
   bool has_pending() const { return pending_.load(); }
@@ -47,8 +58,14 @@ class ProgramSignal {
   void release_pending();
 
  private:
+  bool set_in_kernel(void (*handler)(int), unsigned long flags) const;
+  bool send_to(int thread) const;
+  void die(ucontext_t& context) const;
+  void pass_on(const siginfo_t& info, ucontext_t& context) const;
+  void call(const struct sigaction& action, siginfo_t& info, ucontext_t& context) const;
   void keep_pending(const siginfo_t& info);
 
+  int number_ = 0;
   SpinLock lock_;
   std::atomic<bool> handled_{false};
   std::atomic<bool> pending_{false};

@@ -29,11 +29,15 @@ struct ThreadBlock {
   Chunk record_chunk;                      // keeps it mapped
   StackBounds stack{};
   SampleWriter writer;
-  uint64_t last_cpu_ns = 0;  // the thread's CPU clock at its last tick
-  int32_t timer = -1;        // kernel timer id
+  uint64_t last_cpu_ns = 0;        // the thread's CPU clock at its last tick
+  int32_t timer = -1;              // kernel timer id
+  long event_page = 0;             // of the event that ticks come from instead; 0: none
+  uint32_t ticks_of_distance = 0;  // before the event gets another one
+  uint64_t switches = 0;           // context switches of the thread when it got this one
+  uint64_t switches_cpu_ns = 0;    // its CPU clock then
   SelfLimit self_limit;
   bool live = false;
-  bool program_blocks_sigprof = false;  // as it believes: ticks are let in all the same
+  uint64_t program_blocks = 0;  // of the signals of ticks, as it believes: ticks are let in all the same
 
   // Not the handler's: the hooks'.
   ThreadClock<> clock;
@@ -51,7 +55,7 @@ struct ThreadBlock {
   uint8_t* alternate_stack = nullptr;
   bool alternate_stack_installed = false;
   int destructor_rounds = 0;
-  bool blocked_before_fork = false;  // SIGPROF, by the thread's own mask
+  uint64_t blocked_before_fork = 0;  // of the signals of ticks, by the thread's own mask
   void* start_routine = nullptr;     // of pthread_create or thrd_create
   void* start_argument = nullptr;
   uint32_t creator = format::kNoThread;

@@ -10,16 +10,13 @@
 
 #include "agent/signal/agent_state.h"
 #include "agent/signal/clock.h"
+#include "agent/signal/tick_source.h"
 
 namespace varve::agent {
 namespace {
 
 /// The name is read at the first tick and now and then: programs name their threads after starting them.
 constexpr uint64_t kNameEveryTicks = 64;
-
-bool is_tick(const siginfo_t& info, const ThreadBlock* block) {
-  return block && block->live && info.si_code == SI_TIMER && info.si_value.sival_ptr == block;
-}
 
 /// A sample that has no place in the file, and why.
 void lose(uint64_t weight_ns) {
@@ -38,17 +35,9 @@ uint64_t time_since(uint64_t begin_ns, uint64_t begin_cpu_ns) {
   return cpu > begin_cpu_ns ? cpu - begin_cpu_ns : elapsed;
 }
 
-/// The recorder has ended the recording; the program goes on without ticks.
-void stop_ticks(ThreadBlock& block) {
-  raw_syscall(__NR_timer_delete, block.timer);
-  block.timer = -1;
-}
-
 void lengthen_interval(ThreadBlock& block) {
   block.record->interval_doublings = uint16_t(block.self_limit.doublings());
-  const timespec interval = to_timespec(interval_of(block));
-  const itimerspec times{interval, interval};
-  raw_syscall(__NR_timer_settime, block.timer, 0, as_arg(&times), 0);
+  change_interval(block, interval_of(block));
 }
 
 /// False: another thread holds the file for longer than a tick may wait, and the time has no place yet.
@@ -69,6 +58,7 @@ bool take_sample(ThreadBlock& block, uint64_t time_ns, SampleFields fields, cons
 void tick(ThreadBlock& block, const siginfo_t& info, const ucontext_t& context) {
   if (!agent_state.recorded()) return;  // pending as leave_image() came
   format::ControlState state = agent_state.state();
+  // The recorder has ended the recording; the program goes on without ticks.
   if (state == format::ControlState::kStopped) return stop_ticks(block);
   uint64_t begin = monotonic_ns();
   const uint64_t before = block.last_cpu_ns, now = thread_cpu_ns();
@@ -76,7 +66,7 @@ void tick(ThreadBlock& block, const siginfo_t& info, const ucontext_t& context) 
   if (!now) count(format::Counter::kClockRefused);
   uint64_t weight = cpu - before;
   format::ThreadRecord& record = *block.record;
-  auto overrun = uint64_t(info.si_overrun > 0 ? info.si_overrun : 0);
+  const uint64_t overrun = merged_ticks(block, info, weight);
   block.last_cpu_ns = record.last_cpu_ns = cpu;
   record.overruns += overrun;
   if (agent_state.takes_samples(state)) {
@@ -91,19 +81,23 @@ void tick(ThreadBlock& block, const siginfo_t& info, const ucontext_t& context) 
   ++record.ticks;
   const uint64_t took = time_since(begin, cpu);
   record.handler_ns += took;
-  if (block.self_limit.exceeded_by(cpu, took)) lengthen_interval(block);
+  if (block.self_limit.exceeded_by(cpu, took, interval_of(block)))
+    lengthen_interval(block);
+  else
+    vary_interval(block, interval_of(block));
 }
 
 }  // namespace
 
-void handle_sigprof(int, siginfo_t* info, void* context) {
+void handle_tick_signal(int number, siginfo_t* info, void* context) {
   int saved_errno = errno;
   ThreadBlock* block = current_block;
   if (is_tick(*info, block)) {
     tick(*block, *info, *static_cast<const ucontext_t*>(context));
   } else {
     if (agent_state.counters) count(format::Counter::kForeignSignals);
-    agent_state.program_sigprof.deliver(*info, context, block && block->program_blocks_sigprof);
+    if (ProgramSignal* of_program = agent_state.program_signal(number))
+      of_program->deliver(*info, context, block && (block->program_blocks & of_program->bit()));
   }
   errno = saved_errno;
 }

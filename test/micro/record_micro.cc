@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the agent does beside unwinding: writing a record, by how much of the stack is new, the clocks, and
-// arming and disarming a thread's timer. Context: micro benchmarks.
+// arming and disarming a thread's timer, and its event. Context: micro benchmarks.
 #include <signal.h>
 #include <unistd.h>
 
@@ -9,9 +9,10 @@
 #include <memory>
 #include <random>
 
+#include "agent/signal/agent_state.h"
 #include "agent/signal/clock.h"
 #include "agent/signal/sample_writer.h"
-#include "agent/thread_timer.h"
+#include "agent/signal/tick_source.h"
 #include "test/micro/micro.h"
 
 using namespace varve;
@@ -80,18 +81,26 @@ void measure_clocks() {
   micro::print_row("thread's CPU clock", micro::cost_of(kRounds, kCalls, many(agent::thread_cpu_ns)));
 }
 
-void measure_timer() {
+/// Of the timer, or where the kernel allows one, of the event of a thread.
+void measure_ticks(bool event) {
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, nullptr);
+  format::CountersRecord counters{};
+  agent::agent_state.counters = &counters;
+  agent::agent_state.tick_signals = 1u << (SIGPROF - 1) | 1u << (SIGTRAP - 1);
+  agent::agent_state.events_wanted = event;
+  agent::agent_state.events_allowed.store(event);
   agent::ThreadBlock block;
   const auto cycle = [&] {
     for (size_t i = 0; i < kCalls; ++i) {
-      if (agent::arm_timer(block, 10'000'000)) std::abort();
-      agent::disarm_timer(block);
+      if (agent::start_ticks(block, 10'000'000)) std::abort();
+      agent::end_ticks(block);
     }
   };
-  micro::print_row("timer armed and disarmed", micro::cost_of(kRounds, kCalls, cycle));
+  const micro::Cost cost = micro::cost_of(kRounds, kCalls, cycle);
+  if (counters.values[uint32_t(format::Counter::kEventsRefused)]) return;
+  micro::print_row(event ? "event opened and closed" : "timer armed and disarmed", cost);
 }
 
 }  // namespace
@@ -100,5 +109,6 @@ int main() {
   micro::print_head("Agent, an operation");
   for (const uint32_t fresh : {0u, 5u, 15u, 30u}) measure_writes(fresh);
   measure_clocks();
-  measure_timer();
+  measure_ticks(false);
+  measure_ticks(true);
 }

@@ -13,7 +13,7 @@ constexpr uint64_t kMs = 1'000'000;
 /// Ticks of `took_ns` each, `apart_ns` from one's begin to the next's; how often the interval was doubled.
 unsigned doubled(SelfLimit& limit, unsigned ticks, uint64_t apart_ns, uint64_t took_ns) {
   unsigned times = 0;
-  for (uint64_t i = 0; i < ticks; ++i) times += limit.exceeded_by((i + 1) * apart_ns, took_ns);
+  for (uint64_t i = 0; i < ticks; ++i) times += limit.exceeded_by((i + 1) * apart_ns, took_ns, apart_ns);
   return times;
 }
 
@@ -32,9 +32,15 @@ Test(self_limit, doubles_beyond_two_percent) {
   cr_assert_eq(limit.doublings(), 1);
 }
 
+Test(self_limit, leaves_a_tick_twenty_microseconds_where_ticks_come_often) {
+  SelfLimit limit;
+  cr_assert_eq(doubled(limit, 10'000, kMs / 10, 18'000), 0);
+  cr_assert_eq(doubled(limit, 1280, kMs / 10, 25'000), 2);
+}
+
 Test(self_limit, forgives_a_costly_begin) {
   SelfLimit limit;
-  cr_assert(!limit.exceeded_by(0, kMs / 4));
+  cr_assert(!limit.exceeded_by(0, kMs / 4, 10 * kMs));
   cr_assert_eq(doubled(limit, 1000, kMs, kMs / 100), 0);
 }
 

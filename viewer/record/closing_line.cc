@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "viewer/load/tick_phase.h"
 #include "viewer/record/host_facts.h"
 #include "viewer/record/shell_words.h"
 
@@ -76,6 +77,7 @@ std::string why_few_samples(const Finalized& profile, const RunEnd& end, Nanos i
                        plural(profile.threads_unsampled, "thread was", "threads were"),
                        std::strerror(profile.last_errno),
                        profile.last_errno == EAGAIN ? "; see ulimit -i" : "");
+  if (profile.loaded && profile.in_step) return load::kInStepAdvice;
   if (!profile.loaded || profile.samples >= kFew) return "";
   std::string so = profile.samples ? "few samples" : "no samples";
   if (!profile.agent_files)

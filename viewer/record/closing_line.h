@@ -13,7 +13,8 @@ namespace varve::record {
 /// "1,234 samples, 12.3 s of CPU time in 2 threads; profile in xz.varve; next: varve report xz.varve"
 std::string closing_line(const Finalized& profile, const RunEnd& end, const std::string& directory);
 
-/// Why there are so few samples; empty where there are enough (or no reason to expect more).
+/// Why there are so few samples, or they say so little; empty where there are enough (or no reason to expect
+/// more).
 std::string why_few_samples(const Finalized& profile, const RunEnd& end, Nanos interval);
 
 /// 1234567 -> "1,234,567".

@@ -14,6 +14,7 @@
 
 #include "viewer/load/agent_file.h"
 #include "viewer/load/load.h"
+#include "viewer/load/tick_phase.h"
 #include "viewer/record/decoded_writer.h"
 #include "viewer/symbol/code_collect.h"
 #include "viewer/symbol/resolver.h"
@@ -53,6 +54,7 @@ RunCounts counts_of(const load::Profile& profile) {
     result.ticks += thread.ticks;
     result.overruns += thread.overruns;
   }
+  result.in_step = load::works_in_step(profile);
   std::sort(pids.begin(), pids.end());
   result.processes = size_t(std::unique(pids.begin(), pids.end()) - pids.begin());
   return result;

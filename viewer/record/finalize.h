@@ -35,6 +35,7 @@ struct RunCounts {
   uint64_t samples_lost = 0;
   int last_errno = 0;     // of an agent that could not go on
   bool no_space = false;  // an agent could not make its file larger
+  bool in_step = false;   // load::works_in_step()
 };
 static_assert(std::is_trivially_copyable_v<RunCounts>);  // goes through a pipe
 

@@ -65,6 +65,7 @@ tl::expected<void, std::string> SessionWriter::begin(const AgentSettings& settin
   control.state = uint32_t(state);
   if (settings.follow) control.flags |= kControlFollow;
   if (settings.wait_min.count != 0) control.flags |= kControlWaits;
+  if (settings.events) control.flags |= kControlEvents;
   control.wait_min_ns = settings.wait_min.count;
   control.interval_ns = settings.interval.count;
   control.stack_depth = settings.stack_depth;

@@ -24,6 +24,7 @@ struct AgentSettings {
   uint32_t stack_depth = 1024;  // frames
   bool follow = true;
   bool delayed = false;                       // begin without samples (--delay)
+  bool events = false;                        // ticks come from events, not from CPU timers
   Nanos wait_min{format::kDefaultWaitMinNs};  // waits as long as this have a stack; zero: none is recorded
 };
 

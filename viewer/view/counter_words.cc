@@ -41,12 +41,15 @@ constexpr Words kWords[] = {
     {Counter::kFiltered, true,
      "{} processes installed a seccomp filter that kills for system calls of the agent: they were recorded "
      "until then, what they ran later is [not sampled]."},
+    {Counter::kEventsRefused, false,
+     "{} threads had the ticks of their CPU timers: the kernel refused performance events, a debugger was "
+     "there, or they are switched so often that events cost too much."},
     {Counter::kWaitsLost, false,
      "{} waits are not recorded: an exception of a signal handler left them, or a signal handler waited "
      "while "
      "one was being noted, or there was no room."},
     {Counter::kForeignSignals, false,
-     "{} SIGPROF signals were not varve's and were passed on to the program."},
+     "{} signals of the kind that ticks come by were not varve's and were passed on to the program."},
     {Counter::kTicksPaused, false, "{} ticks came while recording was paused; their time is [paused]."},
     {Counter::kExecFailed, false, "{} calls of exec failed; recording went on in the calling program."},
 };

@@ -10,6 +10,7 @@
 
 #include "common/session_keys.h"
 #include "viewer/analyze/quality.h"
+#include "viewer/load/tick_phase.h"
 #include "viewer/view/counter_words.h"
 #include "viewer/view/make.h"
 #include "viewer/view/quality_tables.h"
@@ -155,6 +156,20 @@ std::string interval_words(const load::Profile& profile, const analyze::Quality&
                      double(longest_interval_ns(profile, quality)) / 1e6);
 }
 
+/// What ticks came from, where the session says it.
+std::string timer_words(const load::Session& session) {
+  const std::string_view timer = session.text(session_key::kTimer);
+  if (timer == "perf") return "performance events of each thread's CPU time";
+  if (timer.empty()) return "";
+  std::string words = "CPU timers";
+  const uint64_t tick = session.number(session_key::kKernelTickNs);
+  if (session.interval.count >= tick) return words;
+  words += fmt::format(", which the kernel looks at every {:g} ms", double(tick) / 1e6);
+  if (const std::string_view why = session.text(session_key::kTimerReason); !why.empty())
+    words += fmt::format("; not performance events: {}", why);
+  return words;
+}
+
 void add_facts(View& view, const load::Profile& profile, const analyze::Quality& quality) {
   uint64_t cpu = 0, unnamed = 0;
   for (const analyze::ModuleTime& module : quality.modules)
@@ -181,6 +196,7 @@ void add_facts(View& view, const load::Profile& profile, const analyze::Quality&
                                 double(quality.handler.count) / 1e3 / double(quality.ticks),
                                 100 * share(quality.handler.count, all.count)));
   }
+  if (std::string words = timer_words(profile.session); !words.empty()) text("Timer", std::move(words));
   if (quality.slowed_threads != 0) text("Interval", interval_words(profile, quality));
   value("samples", Unit::kCount, quality.samples);
   value("whole_samples", Unit::kCount, quality.whole_samples);
@@ -191,6 +207,7 @@ void add_facts(View& view, const load::Profile& profile, const analyze::Quality&
   value("ticks", Unit::kCount, quality.ticks);
   value("overruns", Unit::kCount, quality.overruns);
   value("handler_ns", Unit::kTime, quality.handler.count);
+  value("timer", Unit::kText, profile.session.text(session_key::kTimer));
   value("slowed_threads", Unit::kCount, uint64_t(quality.slowed_threads));
   value("longest_interval_ns", Unit::kTime, longest_interval_ns(profile, quality));
   value("threads_not_sampled", Unit::kCount, uint64_t(quality.unsampled_threads.size()));
@@ -206,6 +223,8 @@ Made make_quality(const Source& source, const Request& request, const analyze::S
   add_quality_tables(source, quality, request, view);
   note_python(source.symbols, selection.functions(source.profile, source.symbols, request.inlines),
               whole(selection)[kCpu], view);
+  if (load::works_in_step(source.profile))
+    view.notes.push_back(fmt::format("In step: {}.", load::kInStepAdvice));
   note_unsampled(source.profile, quality, view);
   note_looks(source.profile.session, view);
   if (request.cuts())

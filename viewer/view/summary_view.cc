@@ -97,6 +97,7 @@ void add_facts(View& view, const Source& source, const Request& request, const S
   value("samples", Unit::kCount, profile.sample_count);
   value("lost", Unit::kCount, profile.lost_samples);
   value("interval_ns", Unit::kTime, session.interval.count);
+  value("timer", Unit::kText, session.text(session_key::kTimer));
   value("threads", Unit::kCount, uint64_t(load::count_threads(profile)));
   value("processes", Unit::kCount, count_processes(profile));
   value("whole_stack_share", Unit::kShare, quality.whole_share());

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// TickChoice: where the agents' ticks are to come from, CPU timers or events (common/tick_event.h), decided
+// before the command runs by trying such an event here. Context: viewer.
+#pragma once
+
+#include <string>
+#include <tl/expected.hpp>
+
+#include "common/units.h"
+
+namespace varve::record {
+
+/// --timer
+enum class Timer { kAuto, kCpu, kPerf };
+
+class TickChoice {
+ public:
+  TickChoice() = default;
+  TickChoice(TickChoice&& other) noexcept;
+  TickChoice& operator=(TickChoice&& other) noexcept;
+  ~TickChoice();
+
+  /// kAuto: events below the kernel's own tick, where they are allowed. The error is a sentence: why not,
+  /// where they are asked for.
+  static tl::expected<TickChoice, std::string> make(Timer wanted, Nanos interval);
+
+  bool events() const { return descriptor_ >= 0; }
+  /// Why not events, a sentence, where they would have been taken; else empty.
+  const std::string& why_not() const { return why_not_; }
+
+ private:
+  /// An event of the recorder's own, for as long as it records: with the first of all events, and after the
+  /// last, the kernel changes its code, which takes milliseconds.
+  int descriptor_ = -1;
+  std::string why_not_;
+};
+
+/// What the kernel's clocks go on by at a tick of its scheduler: CPU timers are looked at no more often.
+Nanos kernel_tick();
+
+}  // namespace varve::record
