@@ -26,10 +26,14 @@ def run(command, **more):
 
 
 class Varve:
-    name, rates_ms = "varve", (10, 1)
+    rates_ms = (10, 1)
 
-    def __init__(self, build, options=()):
-        self.varve, self.options = os.path.join(build, "varve"), list(options)
+    def __init__(self, build, timer):
+        self.name = f"varve --timer {timer}"
+        self.varve, self.options = os.path.join(build, "varve"), ["--timer", timer]
+
+    def is_allowed(self, at):
+        return not subprocess.run([self.varve, "record", "-q", "-o", at, *self.options, "true"], capture_output=True).returncode
 
     def record(self, command, interval_ms, at):
         interval = ["--interval", f"{interval_ms}ms"]
@@ -104,4 +108,4 @@ def all_profilers(build):
     """Those that are here."""
     needs = {"perf": "perf", "gperftools": "google-pprof", "gprofng": "gprofng"}
     peers = [peer for peer in (Perf(), Gperftools(), Gprofng()) if shutil.which(needs[peer.name])]
-    return [Varve(build), *peers]
+    return [Varve(build, "cpu"), Varve(build, "perf"), *peers]

@@ -17,8 +17,8 @@ TEXT
 python3 accuracy.py --build "$build" --program "$build/accuracy/truth" --length "${LENGTH:-1}" | tee -a RESULTS.new
 cat >> RESULTS.new <<'TEXT'
 
-- A program that works in step with the clock is hidden from whatever looks at scheduler ticks, as timers of CPU clocks do: varve,
-  gperftools and gprofng. perf's cpu-clock event has a timer of its own, and so no such bias.
+- A program that works in step with the clock is hidden from whatever looks at scheduler ticks, as timers of CPU clocks do: varve with
+  these (its default from the kernel's tick on), gperftools and gprofng. Events of perf have a timer of their own, and so no such bias.
 - gprofng of Debian takes a sample each 100 ms of the main thread and none of others.
 TEXT
 mv RESULTS.new RESULTS.md
