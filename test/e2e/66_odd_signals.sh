@@ -22,12 +22,14 @@ while IFS=$'\t' read -r kind words; do
   timeout 60 $programs/odd_signals $kind >bare </dev/null || fail "$kind fails bare: $?"
   expect_eq "$kind, bare" "$(tail -1 bare)" "$words"
   for options in "--interval 1ms" "--interval 1ms --waits off" "--interval 10ms"; do
+    # A tick on the way out of a call that a stop has woken ends it, and events come there far more often: varve-safety(7) says so.
+    [ $kind != stopped ] || options="$options --timer cpu"
     rm -rf p
     record -q $options -o p timeout 60 $programs/odd_signals $kind </dev/null
     expect_eq "exit code of $kind with $options" $code 0
     cmp -s out bare || fail "$kind with $options differs from the bare run: $(cat bare)$(show)"
     expect_eq "words on the error output" "$(cat err)" ""
-    [ "$options" != "--interval 1ms" ] || holds "samples of $kind" "$(summary samples p) >= 5"
+    [[ $options != "--interval 1ms"?( --timer cpu) ]] || holds "samples of $kind" "$(summary samples p) >= 5"
   done
   expect_eq "damages" "$("$VARVE" report quality --format json p | python3 -c 'import json, sys; print(json.load(sys.stdin)["damages"])')" 0
   expect_eq "negative times of threads" "$(rows threads p '[r for r in rows if any(v.startswith("-") for k, v in r.items() if k.endswith("_ns"))]')" "[]"
