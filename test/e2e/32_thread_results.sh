@@ -16,9 +16,9 @@ for kind in destructors main_leaves exit_of_a_thread quick_exit_of_a_thread exit
 done
 
 same many $programs/thread_results many ${THREADS:-3000}
-read -r tasks timers grown <here/after
+read -r tasks sources grown <here/after
 expect_eq "tasks after all threads" "$tasks" 1
-expect_eq "timers after all threads" "$timers" 1
+expect_eq "timers and events after all threads" "$sources" 1
 # 64 blocks of ended threads are kept for those to come, with a page or two touched in each; the file's last extents are mapped.
 holds "memory after all threads grew by $grown KB" "$grown <= 3000"
 expect_eq "threads in the profile" "$(summary threads many)" $((${THREADS:-3000} / 8 * 8 + 1))
