@@ -16,7 +16,7 @@ namespace varve::agent {
 namespace {
 
 /// Ticks from one choice of an event's distance to the next, which costs as much as ten ticks.
-constexpr uint32_t kTicksOfOneDistance = 64;
+constexpr uint32_t kTicksOfOneDistance = 64, kTicksOfFirstDistance = 8;
 /// CPU time from which on a thread is judged by how often it was switched.
 constexpr uint64_t kLeastJudgedNs = 4'000'000;
 
@@ -163,10 +163,12 @@ void change_interval(ThreadBlock& block, uint64_t interval_ns) {
 
 void vary_interval(ThreadBlock& block, uint64_t interval_ns) {
   if (!block.event_page || --block.ticks_of_distance != 0) return;
+  const bool is_first = block.switches_cpu_ns == 0;  // too early to tell: the next look comes soon
   if (switches_too_often(block))
     fall_back_to_timer(block, interval_ns, 0);
   else
     change_interval(block, interval_ns);
+  if (is_first) block.ticks_of_distance = kTicksOfFirstDistance;
 }
 
 void stop_ticks(ThreadBlock& block) {
