@@ -120,6 +120,10 @@ uint8_t* begin_record(uint8_t* begin, format::RecordKind kind, uint8_t flags) {
   return out;
 }
 
+uint8_t* encode_thread_switch(uint8_t* begin, uint32_t thread) {
+  return finish_record(begin, put_varint(begin_record(begin, format::RecordKind::kThreadSwitch, 0), thread));
+}
+
 }  // namespace
 
 uint8_t* encode_record(uint8_t* begin, const RecordFields& fields, StackView stack, uint32_t shared,
@@ -128,10 +132,6 @@ uint8_t* encode_record(uint8_t* begin, const RecordFields& fields, StackView sta
   for (uint32_t i = 0; i < fields.count; ++i) out = put_varint(out, fields.numbers[i]);
   if (fields.has_stack()) out = encode_stack(out, stack, shared, predictor);
   return finish_record(begin, out);
-}
-
-uint8_t* encode_thread_switch(uint8_t* begin, uint32_t thread) {
-  return finish_record(begin, put_varint(begin_record(begin, format::RecordKind::kThreadSwitch, 0), thread));
 }
 
 void SampleWriter::bind(uint64_t* frames, uint32_t max_depth, FramePredictor& predictor, uint32_t thread) {

@@ -56,7 +56,6 @@ constexpr uint32_t sample_bound(uint32_t fresh) {
 /// shared) must be there. `predictor` has learned the stacks of this chunk, and learns this one.
 uint8_t* encode_record(uint8_t* begin, const RecordFields& fields, StackView stack, uint32_t shared,
                        FramePredictor& predictor);
-uint8_t* encode_thread_switch(uint8_t* begin, uint32_t thread);
 
 /// A chunk that is being filled and what the next sample is encoded against. Passed from an ended thread to
 /// the next one.

@@ -43,6 +43,14 @@ inline void append_varint(Bytes& out, uint64_t value) {
   out.insert(out.end(), text, put_varint(text, value));
 }
 
+/// Appends a record of a sample chunk that is no sample.
+inline void append_event(Bytes& out, format::RecordKind kind, uint8_t flags, const Bytes& body) {
+  append_varint(out, body.size() + 2);
+  out.push_back(flags | format::kOtherThanSample);
+  out.push_back(uint8_t(kind));
+  out.insert(out.end(), body.begin(), body.end());
+}
+
 inline Bytes begin_file(format::FileKind kind, const BuiltProcess& process) {
   format::FileHeader header{};
   std::memcpy(header.magic, format::kMagic, sizeof header.magic);

@@ -19,15 +19,13 @@ void append_all(Bytes& out, const Bytes& more) { out.insert(out.end(), more.begi
 }  // namespace
 
 std::vector<uint8_t> forged(const ForgedEvent& event) {
-  Bytes record = {uint8_t(event.flags | format::kOtherThanSample), uint8_t(event.record)};
+  Bytes body, out;
   const uint64_t object = zigzag(int64_t(event.object - event.object_before));
   for (const uint64_t number :
        {event.delta_ns, event.ago_ns, event.kind, object, event.duration_ns, event.count})
-    append_varint(record, number);
-  append_all(record, event.stack);
-  Bytes out;
-  append_varint(out, record.size());
-  append_all(out, record);
+    append_varint(body, number);
+  append_all(body, event.stack);
+  append_event(out, event.record, event.flags, body);
   return out;
 }
 

@@ -8,7 +8,6 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "agent/signal/sample_writer.h"
 #include "common/varint.h"
 #include "test/unit/built_bytes.h"
 
@@ -83,8 +82,9 @@ class SampleChunks {
     }
     if (sample.thread != thread_) {
       thread_ = sample.thread;
-      uint8_t text[format::kMaxThreadSwitchBytes];
-      records_.insert(records_.end(), text, agent::encode_thread_switch(text, thread_));
+      Bytes number;
+      append_varint(number, thread_);
+      append_event(records_, format::RecordKind::kThreadSwitch, 0, number);
       previous_.clear();
       record = encode(sample);
     }
