@@ -33,7 +33,7 @@ cpu=$(summary cpu_ns early)
 
 record -o never --delay 20s ./spin 300
 expect_match err 'ended before --delay was over'
-for bad in "--interval 0" "--interval 999us" "--interval 2s" "--interval x" "--stack-depth 2" "--stack-depth 4097" \
+for bad in "--interval 0" "--interval 99us" "--interval 2s" "--interval x" "--stack-depth 2" "--stack-depth 4097" \
   "--delay -1" "--duration 1week" "--no-such-option"; do
   # shellcheck disable=SC2086
   record $bad true
@@ -42,7 +42,7 @@ for bad in "--interval 0" "--interval 999us" "--interval 2s" "--interval x" "--s
 done
 record
 expect_eq "exit code without a command" $code 2
-for interval in 1ms 1s 2500us; do
+for interval in 100us 1ms 1s 2500us; do
   record -q -o "i$interval" --interval $interval true
   expect_eq "exit code of --interval $interval" $code 0
 done

@@ -21,6 +21,13 @@ std::string plural(uint64_t count, const char* one, const char* many) {
   return fmt::format("{} {}", with_commas(count), count == 1 ? one : many);
 }
 
+/// What `record --interval` takes that is less.
+std::string_view or_more_often(Nanos interval) {
+  constexpr uint64_t kMs = 1'000'000, kLeast = kMs / 10;
+  if (interval.count > kMs) return ", or use --interval 1ms";
+  return interval.count > kLeast ? ", or use --interval 100us" : "";
+}
+
 }  // namespace
 
 std::string with_commas(uint64_t number) {
@@ -85,9 +92,8 @@ std::string why_few_samples(const Finalized& profile, const RunEnd& end, Nanos i
   if (end.never_began) return so + ": the command ended before --delay was over";
   Nanos seen = saturating_sub(profile.cpu, profile.unsampled);
   if (profile.cpu.count / interval.count < kFew)
-    return fmt::format(
-        "{}: {} of CPU time is little at one sample each {}; run it longer, or use --interval 1ms", so,
-        time_text(profile.cpu), time_text(interval));
+    return fmt::format("{}: {} of CPU time is little at one sample each {}; run it longer{}", so,
+                       time_text(profile.cpu), time_text(interval), or_more_often(interval));
   if (seen.count / interval.count < kFew)
     return fmt::format(
         "{}: {} of {} of CPU time were spent where the agent is not, or was not recording; see varve "
