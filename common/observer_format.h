@@ -4,7 +4,7 @@
 // viewer/record/observe/observer_writer. Context: any; nothing here allocates.
 #pragma once
 
-#include "common/file_format.h"
+#include "common/sample_format.h"
 
 namespace varve::format {
 

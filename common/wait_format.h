@@ -5,7 +5,7 @@
 // agent/wait_trace. Context: any; nothing here allocates.
 #pragma once
 
-#include "common/file_format.h"
+#include "common/sample_format.h"
 
 namespace varve::format {
 

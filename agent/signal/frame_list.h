@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "agent/signal/code_range.h"
-#include "common/file_format.h"
+#include "common/sample_format.h"
 
 namespace varve::agent {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "common/cfi.h"
-#include "common/file_format.h"
+#include "common/sample_format.h"
 
 namespace varve::agent {
 

@@ -8,8 +8,8 @@
 #include <cstdint>
 
 #include "agent/signal/process_file.h"
-#include "common/file_format.h"
 #include "common/frame_predictor.h"
+#include "common/sample_format.h"
 
 namespace varve::agent {
 
@@ -51,7 +51,7 @@ constexpr uint32_t sample_bound(uint32_t fresh) {
   return format::kMaxSampleHeadBytes + (3 + RecordFields::kMostNumbers) * 10 + fresh * 11;
 }
 
-/// Writes one record at `begin` (format: file_format.h, wait_format.h) and returns the byte after it. The
+/// Writes one record at `begin` (format: sample_format.h, wait_format.h) and returns the byte after it. The
 /// first `shared` frames from the root are those of the stack before; room for sample_bound(stack.depth -
 /// shared) must be there. `predictor` has learned the stacks of this chunk, and learns this one.
 uint8_t* encode_record(uint8_t* begin, const RecordFields& fields, StackView stack, uint32_t shared,

@@ -3,8 +3,9 @@
 // calls of a few hundred ns. The processor's counter carries each thread on from its last look at the real
 // clock, for a millisecond at most; what a tick of the counter takes is learnt from such looks, and where one
 // finds that the counter went wrong (another frequency, a processor out of step, a machine that was moved)
-// the process never asks the counter again. So no time is wrong by more than a thousandth of a millisecond
-// and longer times are those of the clock. Context: the thread itself, its signal handlers included.
+// the process never asks the counter again. So times are right to a microsecond, but for the millisecond in
+// which a counter goes wrong, and those longer than a millisecond are the clock's. Context: the thread
+// itself, its signal handlers included.
 #pragma once
 
 #include <atomic>

@@ -14,7 +14,7 @@
 #include "agent/signal/rule_cache.h"
 #include "agent/signal/stack_memory.h"
 #include "common/cfi.h"
-#include "common/file_format.h"
+#include "common/sample_format.h"
 
 namespace varve::agent {
 

@@ -111,23 +111,13 @@ expect_eq "polls" "$(rows waits polls "[(r['object'], r['wait_count']) for r in 
   "[('Sleep', '2'), ('Poll', '1')]"
 
 # A lock goes by the variable that it is part of, also where the program is gone; on the heap by its address.
-build locks <<'END'
-#include <pthread.h>
+build locks -I"$root" <<'END'
 #include <stdlib.h>
-#include <unistd.h>
+#include "test/programs/wait_for.h"
 struct queue { long size; pthread_mutex_t lock; };
 static struct { int count; struct queue queues[3]; } table;
 pthread_mutex_t plain;
-static void *take(void *lock) { return pthread_mutex_lock(lock), pthread_mutex_unlock(lock), NULL; }
-static void wait_for_lock(pthread_mutex_t *lock) {
-  pthread_t thread;
-  pthread_mutex_init(lock, NULL);
-  pthread_mutex_lock(lock);
-  pthread_create(&thread, NULL, take, lock);
-  usleep(20000);
-  pthread_mutex_unlock(lock);
-  pthread_join(thread, NULL);
-}
+static void wait_for_lock(pthread_mutex_t *lock) { pthread_mutex_init(lock, NULL), wait_for(lock); }
 int main(void) {
   struct queue *own = malloc(sizeof *own);
   wait_for_lock(&table.queues[2].lock);
@@ -150,22 +140,9 @@ rm locks
 expect_eq "locks without a program" "$(locks known)" "['Mutex plain', 'Mutex table.queues[2].lock']"
 
 # One address, four objects after each other: each has the line that made it, one without a call that of its first waiter.
-build lives <<'END'
-#include <pthread.h>
+build lives -I"$root" <<'END'
 #include <stdlib.h>
-#include <unistd.h>
-static void *take(void *lock) {
-  pthread_mutex_lock(lock);
-  return pthread_mutex_unlock(lock), NULL;
-}
-static void wait_for(pthread_mutex_t *lock) {
-  pthread_t thread;
-  pthread_mutex_lock(lock);
-  pthread_create(&thread, NULL, take, lock);
-  usleep(20000);
-  pthread_mutex_unlock(lock);
-  pthread_join(thread, NULL);
-}
+#include "test/programs/wait_for.h"
 static void make_one(pthread_mutex_t *lock) { pthread_mutex_init(lock, NULL); }
 static void make_other(pthread_mutex_t *lock) { pthread_mutex_init(lock, NULL); }
 int main(void) {
@@ -183,27 +160,14 @@ each="[('make_one)', '1'), ('make_other)', '1'), ('make_other)', '1'), ('take)',
 profile made ./lives
 expect_eq "objects at one address" "$(lives made)" "$each"
 expect_eq "of one address" "$(rows waits made "len({r['object'].split()[1] for r in rows if r['type'] == 'Mutex'})")" 1
-expect_match <(rows waits made "[r['created_at'] for r in rows if r['type'] == 'Mutex']") '^.*:16 \(make_one\)'
+expect_match <(rows waits made "[r['created_at'] for r in rows if r['type'] == 'Mutex']") '^.*:3 \(make_one\)'
 expect_eq "the same, from the decoded profile" "$(lives made)" "$each"
 
 # Made too often for each to be recorded: what is not known to be the object that was made there before has no place; one made before,
 # in another place, keeps its own.
-build crowded <<'END'
-#include <pthread.h>
-#include <unistd.h>
+build crowded -I"$root" <<'END'
+#include "test/programs/wait_for.h"
 static pthread_mutex_t locks[3], other;
-static void *take(void *lock) {
-  pthread_mutex_lock(lock);
-  return pthread_mutex_unlock(lock), NULL;
-}
-static void wait_for(pthread_mutex_t *lock) {
-  pthread_t thread;
-  pthread_mutex_lock(lock);
-  pthread_create(&thread, NULL, take, lock);
-  usleep(20000);
-  pthread_mutex_unlock(lock);
-  pthread_join(thread, NULL);
-}
 static void make_early(pthread_mutex_t *lock) { pthread_mutex_init(lock, NULL); }
 static void make_late(pthread_mutex_t *lock) { pthread_mutex_init(lock, NULL); }
 int main(void) {

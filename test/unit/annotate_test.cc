@@ -3,21 +3,17 @@
 // line and at one instruction, with and without its binary. Context: tests.
 #include <criterion/criterion.h>
 #include <fmt/format.h>
-#include <link.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
-#include <map>
-#include <random>
 
 #include "test/unit/symbol_tools.h"
 #include "viewer/analyze/annotate.h"
 #include "viewer/analyze/annotate_source.h"
 #include "viewer/analyze/attribute.h"
 #include "viewer/symbol/code_collect.h"
-#include "viewer/symbol/code_steps.h"
 #include "viewer/symbol/disassemble.h"
 #include "viewer/symbol/resolver.h"
 #include "viewer/symbol/symbol_file.h"
@@ -136,61 +132,6 @@ Test(disassemble, knows_jumps_calls_and_ends_of_blocks) {
   cr_assert(rows[5].ends_block);
   const auto intel = symbol::disassemble(bytes, 0x1000, symbol::Syntax::kIntel);
   cr_assert_str_eq(intel[4].operands.c_str(), "rax, rbx");
-}
-
-namespace {
-
-/// Code of the libraries of this program.
-std::vector<std::span<const uint8_t>> loaded_code() {
-  std::vector<std::span<const uint8_t>> found;
-  const auto add = [](dl_phdr_info* info, size_t, void* out) {
-    constexpr size_t kMost = 256 << 10;
-    for (const auto& segment : std::span(info->dlpi_phdr, info->dlpi_phnum))
-      if (segment.p_type == PT_LOAD && segment.p_flags & PF_X)
-        static_cast<decltype(found)*>(out)->emplace_back(
-            reinterpret_cast<const uint8_t*>(info->dlpi_addr + segment.p_vaddr),
-            std::min(kMost, size_t(segment.p_memsz)));
-    return 0;
-  };
-  dl_iterate_phdr(add, &found);
-  return found;
-}
-
-uint64_t where(const symbol::Instruction& row) {
-  return row.target != 0 ? row.target : row.is_call || row.is_jump ? row.pointer : 0;
-}
-
-}  // namespace
-
-/// Between instructions that the library does not know both may be of another opinion of what is one.
-Test(disassemble, steps_are_its_instructions) {
-  size_t known = 0, unlike = 0, branches = 0;
-  for (const std::span<const uint8_t> code : loaded_code()) {
-    std::map<uint64_t, uint64_t> steps;
-    symbol::for_each_step(code, 0x1000, [&](const auto& step) { steps[step.address] = step.target; });
-    for (const auto& row : symbol::disassemble(code, 0x1000, symbol::Syntax::kAtt)) {
-      if (row.mnemonic == ".byte") continue;
-      const auto step = steps.find(row.address);
-      ++known;
-      branches += where(row) != 0;
-      unlike += step == steps.end() || step->second != where(row);
-    }
-  }
-  cr_assert(known > 100'000 && branches > 10'000);
-  cr_assert(unlike * 1000 < known, "%zu of %zu instructions", unlike, known);
-}
-
-Test(disassemble, steps_end_where_any_bytes_end) {
-  std::mt19937 random(5);
-  for (size_t round = 0; round < 2000; ++round) {
-    std::vector<uint8_t> bytes(1 + random() % 40);
-    for (uint8_t& byte : bytes) byte = uint8_t(random());
-    uint64_t next = 0x1000;
-    symbol::for_each_step(bytes, 0x1000, [&](const auto& step) {
-      cr_assert(step.address >= next && step.address < 0x1000 + bytes.size());
-      next = step.address + 1;
-    });
-  }
 }
 
 Test(disassemble, goes_on_behind_what_it_does_not_know) {

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/file_format.h"
 #include "common/ids.h"
+#include "common/sample_format.h"
 #include "common/units.h"
 #include "viewer/load/refusals.h"
 #include "viewer/load/run_states.h"

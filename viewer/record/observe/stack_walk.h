@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/file_format.h"
+#include "common/sample_format.h"
 #include "viewer/record/observe/code_map.h"
 #include "viewer/record/observe/remote_memory.h"
 
