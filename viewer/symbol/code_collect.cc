@@ -9,7 +9,7 @@
 #include <numeric>
 #include <utility>
 
-#include "viewer/symbol/code_steps.h"
+#include "viewer/symbol/disassemble.h"
 #include "viewer/symbol/module_code.h"
 #include "viewer/symbol/resolver.h"
 #include "viewer/symbol/symbol_file.h"
@@ -60,21 +60,20 @@ std::vector<CodePiece> choose(std::vector<Candidate> found, uint64_t room) {
   return pieces;
 }
 
-/// The address of every instruction that may have a line, and of what jumps and calls lead to. Pieces are in
-/// order, and so are their instructions.
+/// The address of every instruction that may have a line, and of what jumps and calls lead to.
 std::vector<load::Site> places_of(const std::vector<CodePiece>& pieces, const HasLines& has_lines) {
-  std::vector<load::Site> places, targets;
-  for (const CodePiece& piece : pieces)
-    for_each_step(piece.bytes, piece.low, [&](const CodeStep& step) {
-      if (step.address == piece.low || has_lines[piece.module.index()])
-        places.push_back({piece.module, {step.address}});
-      if (step.target != 0 && !piece.contains(step.target)) targets.push_back({piece.module, {step.target}});
-    });
-  std::ranges::sort(targets);
-  std::vector<load::Site> all(places.size() + targets.size());
-  std::ranges::merge(places, targets, all.begin());
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-  return all;
+  std::vector<load::Site> places;
+  for (const CodePiece& piece : pieces) {
+    for (const Instruction& row : disassemble(piece.bytes, piece.low, Syntax::kAtt)) {
+      if (row.address == piece.low || has_lines[piece.module.index()])
+        places.push_back({piece.module, {row.address}});
+      const uint64_t target = row.target != 0 ? row.target : row.is_call || row.is_jump ? row.pointer : 0;
+      if (target != 0 && !piece.contains(target)) places.push_back({piece.module, {target}});
+    }
+  }
+  std::ranges::sort(places);
+  places.erase(std::unique(places.begin(), places.end()), places.end());
+  return places;
 }
 
 bool same(std::span<const Frame> a, std::span<const Frame> b) {
