@@ -3,12 +3,12 @@
 #include <pthread.h>
 #include <unistd.h>
 
-static void *take(void *lock) {
+static void* take(void* lock) {
   pthread_mutex_lock(lock);
   return pthread_mutex_unlock(lock), NULL;
 }
 
-static void wait_for(pthread_mutex_t *lock) {
+static void wait_for(pthread_mutex_t* lock) {
   pthread_t thread;
   pthread_mutex_lock(lock);
   pthread_create(&thread, NULL, take, lock);
