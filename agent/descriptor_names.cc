@@ -226,6 +226,12 @@ Traffic traffic_of(int fd) {
   return find_ends(fd, ends) && same_machine(ends) ? Traffic::kOther : Traffic::kNone;
 }
 
+bool is_nonblocking_socket(int fd) {
+  struct stat status {};
+  return look_at(fd, status) && S_ISSOCK(status.st_mode) &&
+         (raw_syscall(__NR_fcntl, fd, F_GETFL) & O_NONBLOCK);
+}
+
 void note_standard_pipes(uint64_t time_ns) {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (traffic_of(fd) == Traffic::kPipe) note_descriptor(fd, time_ns);

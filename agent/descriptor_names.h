@@ -19,6 +19,9 @@ enum class Traffic : uint8_t {
 };
 Traffic traffic_of(int fd);
 
+/// Whether it is a socket with O_NONBLOCK set; false where nobody may ask.
+bool is_nonblocking_socket(int fd);
+
 /// At the start of a program: which pipes its standard input, output and error are. What it reads and writes
 /// with the C library's streams no hook sees, so this says for which pipe it waits, and who may have written
 /// to one.

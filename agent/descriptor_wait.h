@@ -9,6 +9,7 @@
 
 #include <poll.h>
 
+#include "agent/nonblocking.h"
 #include "agent/wait_trace.h"
 
 namespace varve::agent {
@@ -27,6 +28,11 @@ inline uint64_t released_by(int fd, Way way) {
 /// took so long.
 void note_transfer(int fd, Way way, uint64_t bytes, uint64_t begin_ns, uint64_t took_ns);
 
+/// For the calls that come.
+void ask_whether_it_waits(int fd, uint64_t now_ns);
+/// Whether there is nothing to see of a transfer: it cannot wait, and is none to be noted now.
+bool is_of_no_interest(int fd, Way way);
+
 template <typename Call>
 auto with_descriptor(int fd, Call call) {
   Waiting waiting(format::ObjectKind::kDescriptor, awaited_by(fd, Way::kIn), Asked::kNo);
@@ -35,11 +41,14 @@ auto with_descriptor(int fd, Call call) {
 
 template <typename Call>
 auto transferred(int fd, Way way, Call call) {
+  if (nonblocking.may_hold(fd) && is_of_no_interest(fd, way)) return call();
   Waiting waiting(format::ObjectKind::kDescriptor, awaited_by(fd, way), Asked::kNo);
   const auto result = call();
   const uint64_t begin_ns = waiting.begin_ns();
   const uint64_t took_ns = waiting.end();
-  if (result > 0 && begin_ns != 0) note_transfer(fd, way, uint64_t(result), begin_ns, took_ns);
+  if (begin_ns == 0) return result;
+  if (nonblocking.is_unknown(fd, begin_ns)) ask_whether_it_waits(fd, begin_ns);
+  if (result > 0) note_transfer(fd, way, uint64_t(result), begin_ns, took_ns);
   return result;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Locks of files: flock, lockf, and fcntl's commands that wait. Who had the lock nobody sees here: mostly it
-// is another process. Context: any thread of the target, its signal handlers included.
+// Locks of files: flock, lockf, and fcntl, with the commands that wait and that which says whether calls do.
+// Who had the lock nobody sees here: mostly it is another process. Context: any thread of the target, its
+// signal handlers included.
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/file.h>
@@ -9,6 +10,7 @@
 #include <cerrno>
 
 #include "agent/hooks.h"
+#include "agent/nonblocking.h"
 #include "agent/real.h"
 #include "agent/wait_trace.h"
 
@@ -35,6 +37,7 @@ int locked(int fd, Try try_lock, Lock lock) {
 
 template <typename RealControl>
 int controlled(RealControl& real, int fd, int command, long argument) {
+  if (command == F_SETFL) return nonblocking.changed(fd, [&] { return real(fd, command, argument); });
   if (command != F_SETLKW && command != F_OFD_SETLKW) [[likely]]
     return real(fd, command, argument);
   if (traces_waits()) pthread_testcancel();  // as the one that waits does; the one that tries does not

@@ -22,6 +22,7 @@ void resolve_hooks() {
   resolve_sleep_hooks();
   resolve_io_hooks();
   resolve_transfer_hooks();
+  resolve_descriptor_hooks();
   resolve_once_hooks();
   resolve_syscall_hooks();
   resolve_ipc_hooks();

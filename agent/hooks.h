@@ -27,6 +27,7 @@ void resolve_sync_hooks();
 void resolve_sleep_hooks();
 void resolve_io_hooks();
 void resolve_transfer_hooks();
+void resolve_descriptor_hooks();
 void resolve_once_hooks();
 void resolve_syscall_hooks();
 void resolve_ipc_hooks();
