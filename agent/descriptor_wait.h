@@ -74,7 +74,7 @@ inline uint64_t awaited_by_poll(const pollfd* fds, nfds_t count) {
 template <typename Call>
 int polled(const pollfd* fds, nfds_t count, Call call) {
   Waiting waiting(polls(count != 0), Asked::kNo);
-  const int result = call();
+  const int result = waiting.found_ready(call());
   if (result >= 0 && count != 0) waiting.was_for(awaited_by_poll(fds, count));
   return result;
 }

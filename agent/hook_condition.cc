@@ -28,7 +28,7 @@ template <typename Wait>
 int waited(const void* condition, const void* mutex, Wait wait) {
   { Releasing releasing(format::ObjectKind::kMutex, mutex); }
   Waiting waiting(format::ObjectKind::kCondition, object_of(condition));
-  return wait();
+  return waiting.returned(wait());
 }
 
 template <typename Object, typename Real>

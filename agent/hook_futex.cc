@@ -44,7 +44,7 @@ long call_futex(long word, long operation, long value, long time, long word2, lo
   const FutexUse use = traces_waits() ? use_of(operation) : FutexUse::kOther;
   if (use == FutexUse::kWait) {
     Waiting waiting(ObjectKind::kFutex, uint64_t(word), Asked::kNo);
-    return call();
+    return waiting.returned(call());
   }
   if (use == FutexUse::kRelease) {
     Releasing releasing(ObjectKind::kFutex, uint64_t(word));

@@ -128,13 +128,13 @@ VARVE_HOOK int __poll_chk(pollfd* fds, nfds_t count, int timeout, size_t room) {
 VARVE_HOOK int select(int count, fd_set* in, fd_set* out, fd_set* except, timeval* timeout) {
   const bool any = count > 0 && (in || out || except);
   Waiting waiting(polls(any), Asked::kNo);
-  const int result = real_select(count, in, out, except, timeout);
+  const int result = waiting.found_ready(real_select(count, in, out, except, timeout));
   if (any && result >= 0) waiting.was_for(first_ready(count, {in, out, except}));
   return result;
 }
 VARVE_HOOK int epoll_wait(int fd, epoll_event* events, int count, int timeout) {
   Waiting waiting(ObjectKind::kPoll, uint64_t(unsigned(fd)), Asked::kNo);
-  return real_epoll_wait(fd, events, count, timeout);
+  return waiting.found_ready(real_epoll_wait(fd, events, count, timeout));
 }
 
 }  // namespace varve::agent

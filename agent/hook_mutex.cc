@@ -68,7 +68,7 @@ template <typename Object, typename Lock>
 int locked_in_time(Object* mutex, Lock lock) {
   if (is_free(*mutex)) return lock();
   Waiting waiting(format::ObjectKind::kMutex, object_of(mutex), Asked::kNo);
-  return lock();
+  return waiting.returned(lock());
 }
 
 template <typename Object, typename Unlock>

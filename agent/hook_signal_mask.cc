@@ -268,20 +268,20 @@ VARVE_HOOK int pselect(int count, fd_set* in, fd_set* out, fd_set* except, const
                        const sigset_t* set) {
   WaitMask filtered(set);
   Waiting waiting(polls(count != 0), Asked::kNo);
-  return real_pselect(count, in, out, except, timeout, filtered.get());
+  return waiting.found_ready(real_pselect(count, in, out, except, timeout, filtered.get()));
 }
 
 VARVE_HOOK int epoll_pwait(int fd, epoll_event* events, int count, int timeout, const sigset_t* set) {
   WaitMask filtered(set);
   Waiting waiting(ObjectKind::kPoll, unsigned(fd), Asked::kNo);
-  return real_epoll_pwait(fd, events, count, timeout, filtered.get());
+  return waiting.found_ready(real_epoll_pwait(fd, events, count, timeout, filtered.get()));
 }
 
 VARVE_HOOK int epoll_pwait2(int fd, epoll_event* events, int count, const timespec* timeout,
                             const sigset_t* set) {
   WaitMask filtered(set);
   Waiting waiting(ObjectKind::kPoll, unsigned(fd), Asked::kNo);
-  return real_epoll_pwait2(fd, events, count, timeout, filtered.get());
+  return waiting.found_ready(real_epoll_pwait2(fd, events, count, timeout, filtered.get()));
 }
 
 }  // namespace varve::agent

@@ -63,7 +63,7 @@ int sem_waited(sem_t* semaphore, Wait wait) {
 template <typename Call>
 int in_time(ObjectKind kind, const void* object, Call call) {
   Waiting waiting(kind, object_of(object), Asked::kNo);
-  return call();
+  return waiting.returned(call());
 }
 
 /// One that still runs has a CPU clock. `thread` may be joined, so it exists.
@@ -72,7 +72,7 @@ int joined(pthread_t thread, Asked asked, Join join) {
   clockid_t clock;
   if (!traces_waits() || pthread_getcpuclockid(thread, &clock) != 0) return join();
   Waiting waiting(ObjectKind::kThread, uint64_t(tid_of(clock)), asked);
-  return join();
+  return waiting.returned(join());
 }
 
 }  // namespace

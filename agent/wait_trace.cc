@@ -6,6 +6,9 @@
 
 #include <signal.h>
 #include <sys/mman.h>
+#include <threads.h>
+
+#include <cerrno>
 
 #include "agent/descriptor_names.h"
 #include "agent/image.h"
@@ -68,12 +71,13 @@ struct Event {
   uint64_t object;
   uint64_t time_ns, duration_ns;
   uint64_t count;
+  bool timed_out = false;
 };
 
 RecordFields fields_of(const Event& event, uint8_t flags, uint64_t now_ns) {
   RecordFields fields;
   fields.kind = event.record;
-  fields.flags = flags;
+  fields.flags = flags | (event.timed_out ? format::kWaitTimedOut : 0);
   for (const uint64_t number :
        {now_ns - event.time_ns, uint64_t(event.kind), event.object, event.duration_ns, event.count})
     fields.numbers[fields.count++] = number;
@@ -140,14 +144,15 @@ class InTrace {
   ThreadBlock& block_;
 };
 
-void end_wait(ThreadBlock& block, const OpenWait& wait, Asked asked, uint64_t now) {
+void end_wait(ThreadBlock& block, const OpenWait& wait, Asked asked, bool timed_out, uint64_t now) {
   const uint64_t duration = now > wait.begin_ns ? now - wait.begin_ns : 0;
   if (duration < agent_state.wait_min_ns && asked == Asked::kNo) return;
   if (block.in_wait_trace) return count(format::Counter::kWaitsLost);
   InTrace tracing(block);
   if (duration >= agent_state.wait_min_ns && events.take(now)) {
     SignalBlock guard;
-    write_event(block, {format::RecordKind::kWaitEvent, wait.kind, wait.object, now, duration, 1}, true);
+    write_event(block, {format::RecordKind::kWaitEvent, wait.kind, wait.object, now, duration, 1, timed_out},
+                true);
     return;
   }
   const WaitSum full = block.short_waits.add(wait.kind, wait.object, now, duration);
@@ -205,7 +210,7 @@ void end_left_wait(ThreadBlock& block, const OpenWait& wait, uint64_t otherwise_
   const uint64_t cancelled = block.cancelled_ns.load(std::memory_order_relaxed);
   const uint64_t end = cancelled == 0 ? otherwise_ns : cancelled;
   if (end == 0) return count(format::Counter::kWaitsLost);
-  if (end > wait.begin_ns) end_wait(block, wait, Asked::kYes, end);
+  if (end > wait.begin_ns) end_wait(block, wait, Asked::kYes, false, end);
 }
 
 /// A scope that was left lay here or above.
@@ -233,6 +238,12 @@ void start_wait_trace() {
 
 void stop_wait_trace() { wait_trace.on.store(false, std::memory_order_relaxed); }
 
+bool is_time_out(long result) {
+  // No function of POSIX threads returns EINTR.
+  static_assert(int(thrd_timedout) == EINTR);
+  return result == ETIMEDOUT || result == thrd_timedout || (result == -1 && errno == ETIMEDOUT);
+}
+
 Waiting::Waiting(ObjectKind kind, uint64_t object, Asked asked)
     : block_(traces_waits() ? current_block : nullptr), asked_(asked) {
   if (block_ && (!block_->live || !has_room(*block_, this))) block_ = nullptr;
@@ -254,7 +265,7 @@ uint64_t Waiting::end() {
   ThreadBlock& block = *block_;
   block_ = nullptr;
   const uint64_t now = now_of(block);
-  if (!was_none_) end_wait(block, wait_, asked_, now);
+  if (!was_none_) end_wait(block, wait_, asked_, timed_out_, now);
   return now > wait_.begin_ns ? now - wait_.begin_ns : 0;
 }
 

@@ -79,6 +79,9 @@ inline bool anybody_waits(const void* object) { return anybody_waits(object_of(o
 /// Whether a call that came back soon has waited at all: it was asked before, or nobody knows.
 enum class Asked : bool { kNo, kYes };
 
+/// Of a function of the C library or syscall(): that its time was over.
+bool is_time_out(long result);
+
 /// The calling thread waits. Where its scope is left by cancellation the wait ends when that was asked for,
 /// and by a longjmp then: see hook_leave.cc. Left in another way, by an exception out of a signal handler, it
 /// is counted as lost, once the thread waits again at that depth of its stack. Not recorded where the stack
@@ -100,6 +103,17 @@ class Waiting {
 
   /// The call came back at once, and says so.
   void was_none() { was_none_ = true; }
+  /// As the call behind a hook returned, which the hook returns: whether it is for its time-out. Of what
+  /// gives an error, by whatever convention; and of what says how many are ready.
+  template <typename Result>
+  Result returned(Result result) {
+    timed_out_ = is_time_out(result);
+    return result;
+  }
+  int found_ready(int count) {
+    timed_out_ = count == 0;
+    return count;
+  }
   /// What was waited for turned out later; only for kinds that no thread of the process releases.
   void was_for(uint64_t object) { wait_.object = object; }
 
@@ -110,6 +124,7 @@ class Waiting {
   void* outer_scope_ = nullptr;  // likewise
   const Asked asked_;
   bool was_none_ = false;
+  bool timed_out_ = false;
 };
 
 /// The calling thread lets those go on that wait for an object, if any do. After the scope the object may

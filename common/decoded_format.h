@@ -55,6 +55,8 @@ struct DecodedRun {
 };
 static_assert(sizeof(DecodedRun) == 16);
 
+inline constexpr uint32_t kDecodedTimedOut = 0x100;
+
 struct DecodedWait {
   uint64_t time_ns;      // CLOCK_MONOTONIC: the end of a wait; a release; a creation
   uint64_t duration_ns;  // see wait_format.h
@@ -62,7 +64,7 @@ struct DecodedWait {
   uint32_t thread;  // row
   uint32_t path;
   uint32_t count;
-  uint32_t kind;  // ObjectKind
+  uint32_t kind;  // ObjectKind, and kDecodedTimedOut
 };
 static_assert(sizeof(DecodedWait) == 40);
 

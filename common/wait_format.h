@@ -50,7 +50,7 @@ constexpr bool is_descriptor(ObjectKind kind) {
 }
 
 // kWaitEvent, kRelease and kCreation. RecordHeader::flags as of kSample: low 4 bits StackEnd,
-// kSampleFramePointer. Body, all LEB128 varints:
+// kSampleFramePointer; and kWaitTimedOut. Body, all LEB128 varints:
 //   time delta, as of kSample
 //   ago: ns from the moment that this is about, the end of the wait, the release or the creation, to the
 //     record's time
@@ -67,6 +67,9 @@ constexpr bool is_in_memory(ObjectKind kind) {
   return (kind >= ObjectKind::kMutex && kind <= ObjectKind::kBarrier) || kind == ObjectKind::kFutex ||
          kind == ObjectKind::kOnce;
 }
+
+/// Of a kWaitEvent that is one wait: the time that the program gave it was over. (No wait has overruns.)
+inline constexpr uint8_t kWaitTimedOut = kSampleHasOverrun;
 
 /// The object of a kPoll of which nobody knows a descriptor.
 inline constexpr uint64_t kNoDescriptor = UINT32_MAX;

@@ -89,6 +89,22 @@ Test(waits, a_holder_is_charged_until_its_release) {
   cr_expect_eq(objects[0].holders[0].most_waiters, 3u);
 }
 
+/// Somebody else was let go on meanwhile. Of a lock who had it is to be blamed all the same.
+Test(waits, nobody_ends_what_timed_out) {
+  for (const ObjectKind kind : {ObjectKind::kCondition, ObjectKind::kMutex}) {
+    RandomProfile made = two_threads();
+    made.profile.waits.waits = {{40 * kMs, 30 * kMs, 0x10, {1}, {0}, 1, kind}};
+    made.profile.waits.waits[0].timed_out = true;
+    made.profile.waits.releases = {{20 * kMs, 0, 0x10, {0}, {0}, 1, kind}};
+    cr_expect_not(analyze::Releasers(made.profile).of(made.profile.waits.waits[0]));
+    const auto counted = analyze::counted_waits(made.profile, {}, concurrency_of(made.profile));
+    const auto objects = analyze::wait_objects(made.profile, counted);
+    cr_assert_eq(objects.size(), 1u);
+    cr_expect_eq(objects[0].holders.size(), kind == ObjectKind::kMutex ? 1u : 0u);
+    cr_expect_eq(objects[0].timed_out_ns, kind == ObjectKind::kMutex ? 20 * kMs : 30 * kMs);
+  }
+}
+
 /// Waits come by thread, and which thread has the first row says nothing of when.
 Test(waits, an_object_is_where_it_was_first_waited_for) {
   RandomProfile made = two_threads();

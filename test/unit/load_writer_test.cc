@@ -202,8 +202,10 @@ Test(load_writer, waits_among_samples_read_back_equal) {
     const bool bare = record != RecordKind::kRelease && random() % 2;
     if (bare) stack.clear();
     const uint64_t ago = random() % 1000;
+    const bool timed_out = record == RecordKind::kWaitEvent && random() % 2;
     agent::RecordFields fields{record,
-                               uint8_t(bare ? StackEnd::kNotTaken : StackEnd::kRoot),
+                               uint8_t(uint8_t(bare ? StackEnd::kNotTaken : StackEnd::kRoot) |
+                                       (timed_out ? format::kWaitTimedOut : 0)),
                                0,
                                5,
                                {ago, 1 + random() % uint64_t(ObjectKind::kDescriptor), random(),
@@ -233,6 +235,7 @@ Test(load_writer, waits_among_samples_read_back_equal) {
     cr_expect_eq(row.object, numbers[2]);
     cr_expect_eq(row.duration_ns, numbers[3]);
     cr_expect_eq(row.count, numbers[4]);
+    cr_expect_eq(row.timed_out, (waits[i].fields.flags & format::kWaitTimedOut) != 0 && row.count == 1);
     cr_expect(stack_of(*profile, row.path) == waits[i].stack, "wait %zu", i);
   }
   std::ranges::stable_sort(releases, by_time);

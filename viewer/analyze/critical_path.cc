@@ -121,7 +121,7 @@ class Walk {
     if (!ran_since(wait.end_ns)) return cursors_.put_back(thread, row);
     const auto releaser = releasers_.of(wait);
     if (releaser) return released({row, wait.begin_ns(), false}, *releaser);
-    if (let_on_by_input(wait.kind) && ended_child(wait.begin_ns(), false)) return;
+    if (let_on_by_input(wait.kind) && !wait.timed_out && ended_child(wait.begin_ns(), false)) return;
     add(wait.begin_ns(), {.what = PathClass::kBlocking, .thread = thread_, .wait = row});
   }
 

@@ -54,7 +54,7 @@ void Releasers::add_unseen_writers(const load::Profile& profile) {
   const std::vector<ThreadId> mains = main_threads(profile);
   std::vector<Row> rows;
   for (const load::Wait& wait : profile.waits.waits) {
-    if (wait.count != 1 || !waits_for_input(wait) || !during(wait).empty()) continue;
+    if (wait.count != 1 || wait.timed_out || !waits_for_input(wait) || !during(wait).empty()) continue;
     const ProcessId reader = profile.threads[wait.thread.index()].process;
     ThreadId writer;
     int writers = 0;
@@ -129,6 +129,7 @@ bool Releasers::may_have_ended(const Row& row, const load::Wait& wait) const {
 }
 
 std::optional<Releaser> Releasers::of(const load::Wait& wait) const {
+  if (wait.timed_out) return std::nullopt;
   const Key key = key_of(wait);
   const uint64_t tolerance = is_end(wait.kind) ? kEndTolerance : 0;
   const uint64_t begin = wait.begin_ns(), end = wait.end_ns;

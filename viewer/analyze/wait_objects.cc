@@ -19,6 +19,8 @@ namespace {
 using format::ObjectKind;
 using load::Wait;
 
+bool ended_by_itself(const Wait& wait) { return wait.timed_out || wait.kind == ObjectKind::kSleep; }
+
 class Builder {
  public:
   explicit Builder(const load::Profile& profile)
@@ -75,22 +77,25 @@ class Builder {
   }
 
   /// Who released it while the thread waited: of a lock each for the time since the release before, of
-  /// anything else the last one for all of it.
+  /// anything else the last one for all of it, unless nobody let the thread go on.
   void charge(size_t object, const CountedWait& counted, const Wait& wait) {
     if (wait.count != 1 || wait.duration_ns == 0) return;
-    uint64_t from = wait.begin_ns();
+    uint64_t from = wait.begin_ns(), rest = counted.time_ns;
     const auto during = releasers_.during(wait);
-    const auto each = is_lock(wait.kind) || during.empty() ? during : during.last(1);
+    const auto each = is_lock(wait.kind) ? during : during.last(during.empty() || wait.timed_out ? 0 : 1);
     for (const Releasers::Row& release : each) {
       const double part = double(release.time_ns - from) / double(wait.duration_ns);
       Holder& holder = holders_[object].try_emplace(std::pair(release.thread, release.path)).first->second;
       holder.thread = release.thread;
       holder.path = release.path;
-      holder.caused_ns += uint64_t(part * double(counted.time_ns));
+      const auto caused = uint64_t(part * double(counted.time_ns));
+      holder.caused_ns += caused;
+      rest -= std::min(rest, caused);
       holder.most_waiters = std::max(holder.most_waiters, release.waiters);
       times_[{object, holder.thread, holder.path}].insert(release.time_ns);
       from = release.time_ns;
     }
+    if (ended_by_itself(wait)) objects_[object].timed_out_ns += rest;
   }
 
   const load::Profile& profile_;

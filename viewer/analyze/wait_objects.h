@@ -24,6 +24,7 @@ struct WaitObject : WaitSum {
   ObjectKey key;
   uint32_t number = 0;            // of object_numbers()
   bool is_file = false;           // on a disk: who waits for it waits for that
+  uint64_t timed_out_ns = 0;      // of waits that ended by themselves, beyond what holders caused
   PathId first{0};                // of the first wait with a stack; path 0: none has one
   std::vector<Holder> holders;    // by the time they caused, the largest first
   std::vector<uint32_t> counted;  // rows of the counted waits

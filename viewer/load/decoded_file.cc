@@ -188,9 +188,11 @@ void check_waits(const DecodedSamples& rows, const Profile& profile) {
   require(std::ranges::is_sorted(rows.waits.begin(), first_release, {}, key) &&
           std::ranges::is_sorted(first_release, first_creation, {}, key) &&
           std::ranges::is_sorted(first_creation, rows.waits.end(), {}, key));
-  for (const format::DecodedWait& row : rows.waits)
-    require(row.thread < profile.threads.size() && row.path < rows.paths.size() && row.kind != 0 &&
-            row.kind < uint32_t(format::ObjectKind::kCount) && row.duration_ns <= row.time_ns);
+  for (const format::DecodedWait& row : rows.waits) {
+    const uint32_t kind = row.kind & ~format::kDecodedTimedOut;
+    require(row.thread < profile.threads.size() && row.path < rows.paths.size() && kind != 0 &&
+            kind < uint32_t(format::ObjectKind::kCount) && row.duration_ns <= row.time_ns);
+  }
 }
 
 }  // namespace

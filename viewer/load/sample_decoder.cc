@@ -105,6 +105,7 @@ void SampleDecoder::decode_event(ByteView record, RecordKind of, uint8_t flags, 
   if (kind == 0 || kind >= uint64_t(format::ObjectKind::kCount))
     throw ParseError("has a wait for an unknown kind of object");
   event.kind = format::ObjectKind(kind);
+  event.timed_out = of == RecordKind::kWaitEvent && event.count == 1 && (flags & format::kWaitTimedOut);
   decode_stack(record, flags, sample, out);
   out.events.push_back(event);
 }

@@ -48,6 +48,7 @@ struct DecodedEvent {
   format::ObjectKind kind = format::ObjectKind::kNone;
   uint32_t count = 0;
   uint64_t time_ns = 0, object = 0, duration_ns = 0;
+  bool timed_out = false;  // of a wait
 };
 
 struct DecodedChunk {

@@ -24,6 +24,7 @@ void WaitRows::add(const DecodedEvent& event, ThreadId thread, PathId path) {
   waited_ns_ += duration;
   waits_.waits.push_back(
       {event.time_ns, duration, event.object, thread, path, std::max(event.count, 1u), event.kind});
+  waits_.waits.back().timed_out = event.timed_out;
 }
 
 void WaitRows::adopt(const DecodedSamples& decoded) {
@@ -35,7 +36,8 @@ void WaitRows::adopt(const DecodedSamples& decoded) {
     const RecordKind record = i < waits_end      ? RecordKind::kWaitEvent
                               : i < releases_end ? RecordKind::kRelease
                                                  : RecordKind::kCreation;
-    add({record, format::ObjectKind(row.kind), row.count, row.time_ns, row.object, row.duration_ns},
+    add({record, format::ObjectKind(row.kind & ~format::kDecodedTimedOut), row.count, row.time_ns, row.object,
+         row.duration_ns, (row.kind & format::kDecodedTimedOut) != 0},
         {row.thread}, {row.path});
   }
 }

@@ -27,6 +27,7 @@ struct Wait {
   uint32_t name = 0;            // of a descriptor: in Waits::names
   uint32_t flow = 0;            // likewise: what comes by it, in whatever process; 0: not known
   uint32_t creation = 0;        // of an object in memory: 1 + the row of Waits::creations; 0: not seen
+  bool timed_out = false;       // its own time was over; nobody let the thread go on
   bool observed = false;        // from outside, by the observer: no hook saw it
   bool observed_stack = false;  // only its stack is the observer's: the hook took none
 

@@ -78,7 +78,7 @@ class Writer {
       for (const load::Wait& each : profile_.waits.waits)
         if (!each.observed)
           add(format::DecodedWait{each.end_ns, each.duration_ns, each.object, each.thread.value,
-                                  told_path(each).value, each.count, uint32_t(each.kind)});
+                                  told_path(each).value, each.count, kind_of(each)});
       for (const load::Release& each : profile_.waits.releases)
         add(format::DecodedWait{each.time_ns, each.waited_ns, each.object, each.thread.value, each.path.value,
                                 each.waiters, uint32_t(each.kind)});
@@ -93,6 +93,10 @@ class Writer {
   /// Only what agents saw is decoded; what the observer saw the loader adds again.
   bool is_owner(const load::Module& module) const {
     return module.anonymous && !profile_.processes[module.process.index()].seen_only;
+  }
+
+  static uint32_t kind_of(const load::Wait& wait) {
+    return uint32_t(wait.kind) | (wait.timed_out ? format::kDecodedTimedOut : 0);
   }
 
   /// As the agent told it: a wait whose stack only the observer saw has none.

@@ -33,16 +33,16 @@ analyze::Levels levels_of_run(const load::Profile& profile) {
           analyze::CountedTime(profile.pauses)};
 }
 
-/// Whether the waits of a kind are ended by threads of the program: then somebody must have.
-bool ended_by_threads(format::ObjectKind kind) {
-  return format::is_released(kind) || kind == format::ObjectKind::kThread;
+/// Whether a thread of the program must have ended it.
+bool should_have_releaser(const load::Wait& wait) {
+  return !wait.timed_out && (format::is_released(wait.kind) || wait.kind == format::ObjectKind::kThread);
 }
 
 uint64_t unknown_releasers(const load::Profile& profile, const analyze::CriticalPath& path) {
   uint64_t sum = 0;
   for (const PathSegment& segment : path.segments)
     if (segment.what == PathClass::kBlocking && segment.wait != analyze::kNoWait &&
-        ended_by_threads(profile.waits.waits[segment.wait].kind))
+        should_have_releaser(profile.waits.waits[segment.wait]))
       sum += segment.range.length();
   return sum;
 }
@@ -63,8 +63,7 @@ void add_notes(View& view, const Source& source, const Request& request, const a
         "by their creation.");
   if (const uint64_t unknown = unknown_releasers(profile, path); unknown != 0)
     view.notes.push_back(fmt::format(
-        "{:.3f} ms of Blocking are waits for locks, conditions and threads that nobody was seen to end: they "
-        "timed out, or who did is not known.",
+        "{:.3f} ms of Blocking are waits for locks, conditions and threads that nobody was seen to end.",
         double(unknown) / 1e6));
   if (request.by == By::kFunction)
     view.notes.push_back(
