@@ -125,11 +125,10 @@ std::string small_file(const std::string& path, size_t limit) {
   return text;
 }
 
-std::optional<std::string> proc_value(const std::string& path, std::string_view name) {
-  std::string text = small_file(path);
+std::string_view value_in(std::string_view text, std::string_view name) {
   for (std::string_view line : split(text, '\n'))
     if (line.size() > name.size() && line.starts_with(name) && line[name.size()] == ':')
-      return std::string(trimmed(line.substr(name.size() + 1)));
+      return trimmed(line.substr(name.size() + 1));
   return {};
 }
 

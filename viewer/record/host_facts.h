@@ -22,8 +22,9 @@ std::string processor_list(const cpu_set_t& processors);
 /// Physical cores among these processors; 0 where the kernel does not say.
 size_t count_cores(const cpu_set_t& processors);
 
-/// The value of a line "NAME:\tVALUE" in a file of /proc.
-std::optional<std::string> proc_value(const std::string& path, std::string_view name);
+/// The value of a line "NAME:\tVALUE" in the text of a file of /proc, which it is a part of; empty if there
+/// is none.
+std::string_view value_in(std::string_view text, std::string_view name);
 
 /// Whole small file, at most `limit` bytes; empty if it cannot be read.
 std::string small_file(const std::string& path, size_t limit = 1 << 16);

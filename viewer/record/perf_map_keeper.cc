@@ -43,13 +43,11 @@ pid_t pid_of(std::string_view process) {
   return error == std::errc() && end == digits.data() + digits.size() ? pid : 0;
 }
 
-/// The number by which this process knows the one that calls itself `pid`; 0 if it is gone, or several
-/// namespaces have one.
-pid_t global_pid(pid_t pid) {
-  if (own_pid(pid) == pid && is_descendant(pid)) return pid;
+/// Of those in pid namespaces of their own; 0 if it is gone, or several have one.
+pid_t descendant_that_calls_itself(pid_t pid) {
   pid_t found = 0;
   for (pid_t candidate : descendants()) {
-    if (own_pid(candidate) != pid) continue;
+    if (numbers_of(candidate).own != pid) continue;
     if (found) return 0;
     found = candidate;
   }
@@ -114,9 +112,22 @@ void PerfMapKeeper::look(const Outside& outside) {
   }
 }
 
+/// The kernel takes 20 us to tell the numbers of one process, so of each they are asked once, and of its
+/// parents only those that are not known.
+pid_t PerfMapKeeper::global_pid(const std::string& process) {
+  const pid_t pid = pid_of(process);
+  if (known_.contains(process)) return pid;
+  const ProcessNumbers numbers = numbers_of(pid);
+  const bool is_ours = numbers.own == pid && (parents_.contains(numbers.parent) || is_descendant(pid));
+  if (!is_ours) return descendant_that_calls_itself(pid);
+  known_.insert(process);
+  parents_.insert({pid, numbers.parent});
+  return pid;
+}
+
 void PerfMapKeeper::notice(const std::string& agent_file, const Outside& outside) {
   std::string process = process_of(agent_file);
-  pid_t pid = process.empty() ? 0 : global_pid(pid_of(process));
+  pid_t pid = process.empty() ? 0 : global_pid(process);
   if (pid && pid != pid_of(process) && outside) outside(agent_file, pid);
   if (!pid || foreign_.size() >= kMostForeign) return;
   int tmp = open(fmt::format("/proc/{}/root/tmp", pid).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);

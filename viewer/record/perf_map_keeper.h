@@ -46,6 +46,8 @@ class PerfMapKeeper {
   };
 
   void notice(const std::string& agent_file, const Outside& outside);
+  /// The number by which this process knows the one of the run that made files of that name; 0: nobody knows.
+  pid_t global_pid(const std::string& process);
   int tmp_of(const std::string& process) const;
 
   int profile_ = -1;
@@ -54,6 +56,8 @@ class PerfMapKeeper {
   dev_t own_device_ = 0;
   ino_t own_inode_ = 0;
   std::vector<Foreign> foreign_;
+  std::set<std::string> known_;  // HOST-PID of those that have no other number
+  std::set<pid_t> parents_;      // of the run: these, and theirs
 };
 
 }  // namespace varve::record

@@ -280,7 +280,7 @@ Answer check_timers(Subject&) {
 
 /// "1234/95744" of SigQ: every timer takes one of the user's queued signals.
 Answer check_limits(Subject&) {
-  std::string text = proc_value("/proc/self/status", "SigQ").value_or("");
+  const std::string text(value_in(small_file("/proc/self/status"), "SigQ"));
   uint64_t used = 0, limit = 0;
   constexpr uint64_t kFew = 256;  // threads
   if (std::sscanf(text.c_str(), "%lu/%lu", &used, &limit) == 2 && limit < used + kFew)

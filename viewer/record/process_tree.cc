@@ -60,9 +60,7 @@ std::vector<pid_t> descendants() {
 bool is_descendant(pid_t process) {
   constexpr int kDeepest = 1000;
   for (int level = 0; process > 1 && level < kDeepest; ++level) {
-    std::string parent = proc_value(fmt::format("/proc/{}/status", process), "PPid").value_or("");
-    process = 0;
-    std::from_chars(parent.data(), parent.data() + parent.size(), process);
+    process = numbers_of(process).parent;
     if (process == getpid()) return true;
   }
   return false;
@@ -103,14 +101,17 @@ bool is_followed(pid_t process) {
 }
 
 bool is_busy(pid_t process) {
-  const std::string state = proc_value(fmt::format("/proc/{}/status", process), "State").value_or("");
+  const std::string status = small_file(fmt::format("/proc/{}/status", process));
+  const std::string_view state = value_in(status, "State");
   return state.starts_with('R') || state.starts_with('D');
 }
 
-pid_t own_pid(pid_t process) {
-  std::vector<pid_t> numbers;  // outermost namespace first
-  add_numbers(proc_value(fmt::format("/proc/{}/status", process), "NSpid").value_or(""), numbers);
-  return numbers.empty() ? 0 : numbers.back();
+ProcessNumbers numbers_of(pid_t process) {
+  const std::string status = small_file(fmt::format("/proc/{}/status", process));
+  std::vector<pid_t> own, parent;  // own: outermost namespace first
+  add_numbers(value_in(status, "NSpid"), own);
+  add_numbers(value_in(status, "PPid"), parent);
+  return {own.empty() ? 0 : own.back(), parent.empty() ? 0 : parent.back()};
 }
 
 }  // namespace varve::record

@@ -35,7 +35,11 @@ bool is_followed(pid_t process);
 /// program.
 bool is_busy(pid_t process);
 
-/// The pid by which the process knows itself, in its innermost pid namespace; 0 if it is gone.
-pid_t own_pid(pid_t process);
+/// What the kernel says of a process; zeros if it is gone.
+struct ProcessNumbers {
+  pid_t own = 0;  // by which it knows itself, in its innermost pid namespace
+  pid_t parent = 0;
+};
+ProcessNumbers numbers_of(pid_t process);
 
 }  // namespace varve::record
