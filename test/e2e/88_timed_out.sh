@@ -99,6 +99,8 @@ int main(void) {
 }
 P
 
+# By the hooks' clock, which counts what the program's own does: on a busy machine a thread that is awake waits for a processor.
+run_states=off
 profile waits ./waiter
 "$VARVE" report waits --thread waiter --format json waits >waits.json || fail "report waits"
 # What the rows of who ended the waits say of that object.
