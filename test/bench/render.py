@@ -101,11 +101,14 @@ class Page:
     def claims(self):
         """Only what intervals support, by ratios of varve to another within rounds."""
         self.add("\n## What these runs show of varve's CPU time\n")
+        before = self.text
         for interval in (10, 1):
             for tool in self.costed(interval):
                 if not tool.startswith("varve"):
                     self.claim("varve", tool, interval)
                     self.claim("varve, samples only", tool, interval)
+        if self.text == before:
+            self.add("Nothing: varve and the others were not measured in the same rounds.")
 
     def claim(self, of, than, interval):
         words_of = {-1: [], 0: [], 1: []}
