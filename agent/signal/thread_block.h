@@ -32,7 +32,7 @@ struct ThreadBlock {
   uint64_t last_cpu_ns = 0;        // the thread's CPU clock at its last tick
   int32_t timer = -1;              // kernel timer id
   long event_page = 0;             // of the event that ticks come from instead; 0: none
-  uint32_t ticks_of_distance = 0;  // before an event gets another one; 0: the timer stays
+  uint32_t ticks_of_distance = 0;  // before the event gets another one
   uint64_t switches = 0;           // context switches of the thread when it got this one
   uint64_t switches_cpu_ns = 0;    // its CPU clock then
   SelfLimit self_limit;

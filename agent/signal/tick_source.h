@@ -19,17 +19,16 @@ bool is_tick(const siginfo_t& info, const ThreadBlock* block);
 uint64_t merged_ticks(const ThreadBlock& block, const siginfo_t& info, uint64_t weight_ns);
 
 /// Begins ticks of the calling thread, the first after a random part of the interval: without that, short
-/// threads that do the same thing would always be sampled at the same place, or never. They come from its CPU
-/// timer, also where events are asked for: a thread has one once it has run for a while and is not switched
-/// all the time; where it is or the event is refused, that is counted. 0, or -errno (EAGAIN:
-/// RLIMIT_SIGPENDING is used up); then the thread goes without samples.
+/// threads that do the same thing would always be sampled at the same place, or never. Where events are asked
+/// for and refused, its CPU timer is taken, and that is counted. 0, or -errno (EAGAIN: RLIMIT_SIGPENDING is
+/// used up); then the thread goes without samples.
 long start_ticks(ThreadBlock& block, uint64_t interval_ns);
 
 /// The calling thread's ticks come at this interval from now on.
 void change_interval(ThreadBlock& block, uint64_t interval_ns);
 
-/// A tick of the calling thread was taken: where it is time the next ones come from an event, or get another
-/// distance, so that no program's own rhythm is met at the same beat for long.
+/// A tick of the calling thread was taken: where it is time the next ones get another distance, so that no
+/// program's own rhythm is met at the same beat for long.
 void vary_interval(ThreadBlock& block, uint64_t interval_ns);
 
 /// Ends ticks of whichever thread; one may still be pending.

@@ -232,38 +232,6 @@ perf_profile switches.p 1ms ./switches
 ledger switches.p
 expect_match <("$VARVE" report quality switches.p) '^2 threads had the ticks of their CPU timers'
 
-# A thread that is over before its first 4 ms costs no event: its page would be among the mappings.
-build pages -lpthread <<'C'
-#include <pthread.h>
-#include <stdio.h>
-#include <string.h>
-#include <time.h>
-static int pages(void) {
-  char line[512];
-  int count = 0;
-  FILE* maps = fopen("/proc/self/maps", "r");
-  while (fgets(line, sizeof line, maps)) count += strstr(line, "perf_event") != 0;
-  fclose(maps);
-  return count;
-}
-static void* work(void* ms) {
-  struct timespec now;
-  do clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  while (now.tv_sec * 1000 + now.tv_nsec / 1000000 < *(long*)ms);
-  *(long*)ms = pages();
-  return 0;
-}
-int main(void) {
-  pthread_t thread;
-  long before = pages(), brief = 1, long_ms = 100;
-  pthread_create(&thread, 0, work, &brief), pthread_join(thread, 0);
-  pthread_create(&thread, 0, work, &long_ms), pthread_join(thread, 0);
-  printf("%ld %ld\n", brief - before, long_ms - before);
-}
-C
-perf_profile pages.p 1ms ./pages
-expect_eq "events of a brief and a long thread" "$(tail -1 out)" "0 1"
-
 # Who may not have them is told so before the program starts.
 if [ "$(id -u)" != 0 ] || [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -lt 2 ]; then
   echo "SKIPPED: the refusal; this needs root, and kernel.perf_event_paranoid of 2 or more"
