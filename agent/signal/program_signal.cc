@@ -3,21 +3,12 @@
 // Context: signal, hooks.
 #include "agent/signal/program_signal.h"
 
+#include "agent/signal/kernel_signal.h"
 #include "agent/signal/raw_syscall.h"
 #include "common/tick_event.h"
 
 namespace varve::agent {
 namespace {
-
-constexpr size_t kKernelSetBytes = 8;  // sizeof of the kernel's sigset_t on x86-64
-
-/// The kernel's own struct sigaction; zeroed it means SIG_DFL without flags.
-struct KernelAction {
-  void* handler = nullptr;
-  unsigned long flags = 0;
-  void* restorer = nullptr;
-  uint64_t mask = 0;
-};
 
 int this_thread() { return int(raw_syscall(__NR_gettid)); }
 

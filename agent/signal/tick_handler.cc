@@ -10,6 +10,7 @@
 
 #include "agent/signal/agent_state.h"
 #include "agent/signal/clock.h"
+#include "agent/signal/interrupted_call.h"
 #include "agent/signal/tick_source.h"
 
 namespace varve::agent {
@@ -92,8 +93,10 @@ void tick(ThreadBlock& block, const siginfo_t& info, const ucontext_t& context) 
 void handle_tick_signal(int number, siginfo_t* info, void* context) {
   int saved_errno = errno;
   ThreadBlock* block = current_block;
+  auto& interrupted = *static_cast<ucontext_t*>(context);
   if (is_tick(*info, block)) {
-    tick(*block, *info, *static_cast<const ucontext_t*>(context));
+    tick(*block, *info, interrupted);
+    end_call_for_program(*block, interrupted);
   } else {
     if (agent_state.counters) count(format::Counter::kForeignSignals);
     if (ProgramSignal* of_program = agent_state.program_signal(number))

@@ -10,6 +10,7 @@
 
 #include "agent/signal/agent_state.h"
 #include "agent/signal/clock.h"
+#include "agent/signal/kernel_signal.h"
 #include "common/tick_event.h"
 
 namespace varve::agent {
@@ -108,7 +109,6 @@ bool switches_too_often(ThreadBlock& block) {
 
 /// A signal of the program's own that was pending beside a tick is sent again.
 void drain_ticks(const ThreadBlock& block) {
-  constexpr long kKernelSetBytes = 8;
   timespec now{};
   siginfo_t info{};
   uint64_t foreign = 0;

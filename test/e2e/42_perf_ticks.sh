@@ -158,12 +158,16 @@ diff bare out >different || fail "a program with SIGTRAP of its own: $(cat diffe
 ledger traps.p
 holds "samples after all descriptors were closed" "$(summary samples traps.p) > 0.6 * $(summary cpu_ns traps.p) / 1e6"
 
-# Calls that wait or take long end as bare: 50 of them, each entered just as ticks come.
-for mode in calm own; do
+# Calls that wait or take long end as bare: 50 of them, each entered just as ticks come; and those that a signal of the program's
+# interrupts, though ticks come with it, which the kernel delivers first.
+ends_as_bare() {
+  local mode=$1 interval=$2
   $programs/strict_waits $mode 3 >bare.$mode || fail "the bare run fails"
-  perf_profile strict.$mode 1ms $programs/strict_waits $mode 6
+  perf_profile strict.$mode $interval $programs/strict_waits $mode 6
   diff <(grep -v '^io_uring_enter:' bare.$mode) <(grep -v '^io_uring_enter:' out) >different || fail "calls end otherwise: $(cat different)"
-done
+}
+ends_as_bare calm 1ms
+ends_as_bare own 100us
 
 # A filter of the program's own that refuses events, or would end it for them: its threads have CPU timers.
 build filtered -lpthread <<'C'

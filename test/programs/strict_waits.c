@@ -171,14 +171,15 @@ static pid_t first_tid;
 
 static void on_signal(int number) { handled += number == own_signal; }
 static int load(int* word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
+/// In a call of the kernel's and off the processor, so that no more ticks come: the file says "running" of
+/// who has only told the scheduler that it is about to sleep, as who meets a tick on its way in does.
 static int is_asleep(void) {
   char path[64], text[256] = "";
-  snprintf(path, sizeof path, "/proc/self/task/%d/stat", first_tid);
+  snprintf(path, sizeof path, "/proc/self/task/%d/syscall", first_tid);
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0 || read(fd, text, sizeof text - 1) < 0) abort();
   close(fd);
-  char* end = strrchr(text, ')');
-  return end && end[2] == 'S';
+  return text[0] >= '0' && text[0] <= '9';
 }
 static int waits_until(int round, int (*so)(void)) {
   while (!so() && load(&now.over) != round) usleep(30);
@@ -192,7 +193,7 @@ static void* ends_calls(void* unused) {
     int waits = waits_until(round, is_asleep);
     if (waits && now.interrupts) {
       ends_by_signal();
-      waits = waits_until(round, was_handled);
+      waits = waits_until(round, was_handled) && waits_until(round, is_asleep);
     }
     if (waits && now.call->end && (now.interrupts || !now.call->timed)) now.call->end();
     while (load(&now.over) != round) usleep(30);

@@ -44,6 +44,14 @@ Test(self_limit, forgives_a_costly_begin) {
   cr_assert_eq(doubled(limit, 1000, kMs, kMs / 100), 0);
 }
 
+Test(self_limit, leaves_out_one_tick_that_was_held_up) {
+  for (uint64_t held_up_ns : {kMs / 2, 20 * kMs}) {
+    SelfLimit limit;
+    cr_assert(!limit.exceeded_by(kMs, held_up_ns, kMs));
+    cr_assert_eq(doubled(limit, 1000, kMs, 15'000), 0);
+  }
+}
+
 Test(self_limit, does_not_wait_where_hardly_anything_else_goes_on) {
   SelfLimit limit;
   cr_assert_eq(doubled(limit, 4, kMs, kMs), 1);
