@@ -93,8 +93,8 @@ $(PRECOMPILED).gch: viewer/precompiled.h Makefile
 	cp $< $(PRECOMPILED)
 	$(VIEWER_CXX) $(VIEWER_FLAGS) -x c++-header $(PRECOMPILED) -o $@
 
-# Tests run once: to optimize them takes longer than they do.
-$(BUILD)/obj/test/unit/%.o: private OPT_release := -O0 -g1
+# Tests run once: to optimize them much takes longer than they do.
+$(BUILD)/obj/test/unit/%.o: private OPT_release := -Og -g1
 $(BUILD)/obj/%.o: %.cc Makefile | $(PRECOMPILED).gch
 	@mkdir -p $(@D)
 	$(VIEWER_CXX) $(VIEWER_FLAGS) $(PRECOMPILED_FLAGS) -c $< -o $@

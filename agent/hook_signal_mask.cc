@@ -49,7 +49,7 @@ uint64_t kept_out() {
 uint64_t ticks_in(const sigset_t* set) { return set ? set->__val[0] & agent_state.tick_signals : 0; }
 
 /// Whether a set that the C library hands to the kernel unseen is in memory.
-bool is_set(const sigset_t* set) { return set && can_read(set, kKernelSignalSetBytes); }
+bool is_set(const sigset_t* set) { return set && can_read(set, kKernelSetBytes); }
 
 /// A set of the program without `bits`, or the set itself where it has none of them.
 class FilteredSet {

@@ -191,6 +191,7 @@ bool begin_settings() {
   agent_state.walk_limit = walk_limit(control.interval_ns);
   agent_state.follow = control.flags & format::kControlFollow;
   if (control.flags & format::kControlEvents) take_events();
+  agent_state.events_at_once = control.flags & format::kControlAtOnce;
   agent_state.wait_min_ns = control.flags & format::kControlWaits ? control.wait_min_ns : 0;
   return control.interval_ns > 0 && control.stack_depth >= format::kMinStackDepth &&
          control.stack_depth <= format::kMaxStackDepth &&

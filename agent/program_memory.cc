@@ -18,7 +18,7 @@ uintptr_t page_of(uintptr_t address) { return address & ~(kPageBytes - 1); }
 /// The kernel copies the new mask before it looks at `how`: EINVAL says that it could.
 bool can_read_page(uintptr_t page) {
   constexpr long kInvalidHow = 0x7fffffff;
-  return raw_syscall(__NR_rt_sigprocmask, kInvalidHow, long(page), 0, kKernelSignalSetBytes) == -EINVAL;
+  return raw_syscall(__NR_rt_sigprocmask, kInvalidHow, long(page), 0, kKernelSetBytes) == -EINVAL;
 }
 
 /// Remembers the page that was asked for last: strings lie side by side.
@@ -46,7 +46,7 @@ bool contains_string(ReadablePages& pages, const char* string) {
 }
 
 bool can_write_word(uintptr_t address) {
-  return !failed(raw_syscall(__NR_rt_sigprocmask, 0, 0, long(address), kKernelSignalSetBytes));
+  return !failed(raw_syscall(__NR_rt_sigprocmask, 0, 0, long(address), kKernelSetBytes));
 }
 
 }  // namespace

@@ -8,17 +8,17 @@
 
 #include <cstdint>
 
+#include "agent/signal/kernel_signal.h"
 #include "agent/signal/raw_syscall.h"
 
 namespace varve::agent {
 
 constexpr uint64_t kAllSignals = ~uint64_t{0};
-constexpr long kKernelSignalSetBytes = 8;
 
 /// The thread's signal mask before the change.
 inline uint64_t change_mask(int how, uint64_t set) {
   uint64_t before = 0;
-  raw_syscall(__NR_rt_sigprocmask, how, as_arg(&set), as_arg(&before), kKernelSignalSetBytes);
+  raw_syscall(__NR_rt_sigprocmask, how, as_arg(&set), as_arg(&before), kKernelSetBytes);
   return before;
 }
 

@@ -14,6 +14,7 @@
 #include "agent/image.h"
 #include "agent/signal/agent_state.h"
 #include "agent/signal/clock.h"
+#include "agent/signal/tick_source.h"
 #include "agent/signal_block.h"
 
 namespace varve::agent {
@@ -266,6 +267,7 @@ uint64_t Waiting::end() {
   block_ = nullptr;
   const uint64_t now = now_of(block);
   if (!was_none_) end_wait(block, wait_, asked_, timed_out_, now);
+  if (awaits_event(block)) look_for_event(block, now);
   return now > wait_.begin_ns ? now - wait_.begin_ns : 0;
 }
 

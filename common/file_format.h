@@ -166,12 +166,13 @@ enum class ControlState : uint32_t {
 inline constexpr uint32_t kControlFollow = 1;  // follow fork and exec
 inline constexpr uint32_t kControlWaits = 2;   // record waits
 inline constexpr uint32_t kControlEvents = 4;  // ticks come from events (tick_event.h), not from CPU timers
+inline constexpr uint32_t kControlAtOnce = 8;  // ... from each thread's start on
 
 /// Written by the recorder, mapped shared by every agent of the run. It is the agent's only configuration.
 /// varve pause and resume change the state with an atomic exchange, and note the change behind the block.
 struct ControlBlock {
   uint32_t state;  // ControlState; the one word the handler loads at each tick
-  uint32_t flags;  // kControlFollow, kControlWaits, kControlEvents
+  uint32_t flags;  // kControlFollow, kControlWaits, kControlEvents, kControlAtOnce
   uint64_t interval_ns;
   uint32_t stack_depth;  // frames
   uint32_t changes;      // of the state so far, the first one too; those beyond kMostChanges are not noted

@@ -225,9 +225,12 @@ tl::expected<void, std::string> Recording::prepare() {
       named ? options_.output : record::default_profile_name(options_.command[0]));
   if (!directory) return tl::unexpected(directory.error());
   directory_.emplace(std::move(*directory));
+  // Who works in step with the scheduler's tick gets a late event at the end of a wait only.
+  const bool at_once = ticks_.at_once() || options_.wait_min.count == 0;
   record::AgentSettings settings{options_.interval,   uint32_t(options_.stack_depth),
                                  !options_.no_follow, options_.delay.count != 0,
-                                 ticks_.events(),     options_.wait_min};
+                                 ticks_.events(),     at_once,
+                                 options_.wait_min};
   auto session = record::SessionWriter::create(directory_->descriptor(), settings);
   if (!session) return tl::unexpected(session.error());
   session_.emplace(std::move(*session));

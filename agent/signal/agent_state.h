@@ -58,6 +58,7 @@ struct AgentState {
   ProgramSignal program_signals[2];  // SIGPROF, and SIGTRAP where ticks come from events
   uint64_t tick_signals = 0;         // these, as a set
   bool events_wanted = false;        // ticks are to come from events
+  bool events_at_once = false;       // from the start of a thread on
   /// And may: no debugger was there at the start, and no filter of the program's own forbids it.
   std::atomic<bool> events_allowed{false};
   CodeRange own_code;  // this library: its frames are kept out of stacks

@@ -32,7 +32,7 @@ struct ThreadBlock {
   uint64_t last_cpu_ns = 0;        // the thread's CPU clock at its last tick
   int32_t timer = -1;              // kernel timer id
   long event_page = 0;             // of the event that ticks come from instead; 0: none
-  uint32_t ticks_of_distance = 0;  // before the event gets another one
+  uint32_t ticks_of_distance = 0;  // before the event gets another one; 0: the thread keeps its timer
   uint64_t switches = 0;           // context switches of the thread when it got this one
   uint64_t switches_cpu_ns = 0;    // its CPU clock then
   SelfLimit self_limit;
@@ -44,6 +44,7 @@ struct ThreadBlock {
   OpenWait open_wait;
   void* open_scope = nullptr;  // the Waiting that it belongs to
   ShortWaits short_waits;
+  uint64_t event_look_ns = 0;  // when a wait's end last asked whether the thread is to have an event
   std::atomic<uint64_t> cancelled_ns{0};  // when somebody first asked for its end
   void* once_call = nullptr;              // see hook_once.cc
   /// The InTrace that the thread is in: a signal handler of the program that waits meanwhile is not recorded.

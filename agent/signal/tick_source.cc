@@ -17,8 +17,9 @@ namespace varve::agent {
 namespace {
 
 /// Ticks from one choice of an event's distance to the next, which costs as much as ten ticks.
-constexpr uint32_t kTicksOfOneDistance = 64, kTicksOfFirstDistance = 8;
-/// CPU time from which on a thread is judged by how often it was switched.
+constexpr uint32_t kTicksOfOneDistance = 64;
+/// CPU time from which on a thread is judged by how often it was switched. Unless events are wanted at once
+/// it has none before: to open one takes 0.1 ms, so 20,000 threads of 0.1 ms took three times as long.
 constexpr uint64_t kLeastJudgedNs = 4'000'000;
 
 /// A number from 1 to `bound`. The mixer is splitmix64's finaliser.
@@ -84,27 +85,41 @@ long start_timer(ThreadBlock& block, uint64_t interval_ns) {
   return 0;
 }
 
-/// The program's limits or a filter of system calls of its own may refuse an event where the recorder had
-/// one.
-long fall_back_to_timer(ThreadBlock& block, uint64_t interval_ns, long error) {
-  count(format::Counter::kEventsRefused);
-  if (error) agent_state.counters->values[uint32_t(format::Counter::kLastErrno)] = uint64_t(-error);
+void end_event(ThreadBlock& block) {
   if (block.event_page) close_event(block.event_page);
   block.event_page = 0;
-  return start_timer(block, interval_ns);
 }
+
+void end_timer(ThreadBlock& block) {
+  if (block.timer >= 0) raw_syscall(__NR_timer_delete, block.timer);
+  block.timer = -1;
+}
+
+/// For the rest of the thread. The program's limits or a filter of system calls of its own may refuse an
+/// event where the recorder had one.
+long keep_to_timer(ThreadBlock& block, uint64_t interval_ns, long error) {
+  count(format::Counter::kEventsRefused);
+  if (error) agent_state.counters->values[uint32_t(format::Counter::kLastErrno)] = uint64_t(-error);
+  end_event(block);
+  block.ticks_of_distance = 0;
+  return block.timer >= 0 ? 0 : start_timer(block, interval_ns);
+}
+
+enum class Switches : uint8_t { kUnknown, kFew, kMany };
 
 /// The kernel stops and starts the event's timer at each context switch, which takes up to 10 us of a virtual
 /// machine: that is to be no more than 4 % of the thread's time.
-bool switches_too_often(ThreadBlock& block) {
+Switches judge_switches(ThreadBlock& block, uint64_t cpu_ns) {
   constexpr uint64_t kSwitchNs = 10'000, kShare = 25;
   rusage used{};
-  if (failed(raw_syscall(__NR_getrusage, RUSAGE_THREAD, as_arg(&used)))) return false;
+  const uint64_t passed_ns = cpu_ns - block.switches_cpu_ns;
+  if (passed_ns < kLeastJudgedNs) return Switches::kUnknown;
+  if (failed(raw_syscall(__NR_getrusage, RUSAGE_THREAD, as_arg(&used)))) return Switches::kFew;
   const uint64_t all = uint64_t(used.ru_nvcsw) + uint64_t(used.ru_nivcsw);
-  const uint64_t switches = all - block.switches, passed_ns = block.last_cpu_ns - block.switches_cpu_ns;
+  const uint64_t switches = all - block.switches;
   block.switches = all;
-  block.switches_cpu_ns = block.last_cpu_ns;
-  return passed_ns >= kLeastJudgedNs && switches * kSwitchNs * kShare > passed_ns;
+  block.switches_cpu_ns = cpu_ns;
+  return switches * kSwitchNs * kShare > passed_ns ? Switches::kMany : Switches::kFew;
 }
 
 /// A signal of the program's own that was pending beside a tick is sent again.
@@ -123,12 +138,27 @@ void drain_ticks(const ThreadBlock& block) {
       raw_syscall(__NR_tgkill, raw_syscall(__NR_getpid), raw_syscall(__NR_gettid), each.number());
 }
 
-/// An event at this distance, the timer where there can be none.
-long tick_every(ThreadBlock& block, uint64_t distance_ns, uint64_t interval_ns, uint32_t ticks) {
+/// By an event at this distance, for so many ticks; by the timer where there can be none.
+long tick_by_event(ThreadBlock& block, uint64_t distance_ns, uint64_t interval_ns, uint32_t ticks) {
   block.ticks_of_distance = ticks;
-  const long error = agent_state.uses_events() ? start_event(block, distance_ns) : 0;
-  if (agent_state.uses_events() && !failed(error)) return 0;
-  return fall_back_to_timer(block, interval_ns, error);
+  const bool allowed = agent_state.uses_events();
+  const long error = allowed ? start_event(block, distance_ns) : 0;
+  if (!allowed || failed(error)) return keep_to_timer(block, interval_ns, error);
+  end_timer(block);
+  return 0;
+}
+
+/// The thread has used `cpu_ns` so far.
+void choose_source(ThreadBlock& block, uint64_t cpu_ns, uint64_t interval_ns) {
+  const Switches switches = judge_switches(block, cpu_ns);
+  const bool unknown = switches == Switches::kUnknown;
+  if (switches == Switches::kMany)
+    keep_to_timer(block, interval_ns, 0);
+  else if (!unknown || block.event_page)
+    tick_by_event(block, random_distance(interval_ns), interval_ns,
+                  unknown ? uint32_t(kLeastJudgedNs / interval_ns) + 1 : kTicksOfOneDistance);
+  else
+    block.ticks_of_distance = 1;  // the next tick asks again
 }
 
 }  // namespace
@@ -150,32 +180,40 @@ uint64_t merged_ticks(const ThreadBlock& block, const siginfo_t& info, uint64_t 
 }
 
 long start_ticks(ThreadBlock& block, uint64_t interval_ns) {
-  return agent_state.events_wanted ? tick_every(block, random_up_to(interval_ns), interval_ns, 1)
-                                   : start_timer(block, interval_ns);
+  if (agent_state.events_wanted && agent_state.events_at_once)
+    return tick_by_event(block, random_up_to(interval_ns), interval_ns, 1);
+  block.ticks_of_distance = agent_state.events_wanted;
+  return start_timer(block, interval_ns);
 }
 
 void change_interval(ThreadBlock& block, uint64_t interval_ns) {
   if (block.event_page)
-    tick_every(block, random_distance(interval_ns), interval_ns, kTicksOfOneDistance);
+    tick_by_event(block, random_distance(interval_ns), interval_ns, kTicksOfOneDistance);
   else
     set_timer(block, interval_ns, interval_ns);
 }
 
 void vary_interval(ThreadBlock& block, uint64_t interval_ns) {
-  if (!block.event_page || --block.ticks_of_distance != 0) return;
-  const bool is_first = block.switches_cpu_ns == 0;  // too early to tell: the next look comes soon
-  if (switches_too_often(block))
-    fall_back_to_timer(block, interval_ns, 0);
-  else
-    change_interval(block, interval_ns);
-  if (is_first) block.ticks_of_distance = kTicksOfFirstDistance;
+  if (block.ticks_of_distance == 0 || --block.ticks_of_distance != 0) return;
+  choose_source(block, block.last_cpu_ns, interval_ns);
+}
+
+void look_for_event(ThreadBlock& block, uint64_t now_ns) {
+  if (now_ns - block.event_look_ns < kLeastJudgedNs) return;
+  block.event_look_ns = now_ns;
+  const uint64_t cpu_ns = thread_cpu_ns();
+  if (cpu_ns - block.switches_cpu_ns < kLeastJudgedNs) return;
+  uint64_t before = 0;
+  raw_syscall(__NR_rt_sigprocmask, SIG_BLOCK, as_arg(&agent_state.tick_signals), as_arg(&before),
+              kKernelSetBytes);
+  if (agent_state.recorded() && awaits_event(block)) choose_source(block, cpu_ns, interval_of(block));
+  raw_syscall(__NR_rt_sigprocmask, SIG_SETMASK, as_arg(&before), 0, kKernelSetBytes);
 }
 
 void stop_ticks(ThreadBlock& block) {
-  if (block.timer >= 0) raw_syscall(__NR_timer_delete, block.timer);
-  if (block.event_page) close_event(block.event_page);
-  block.timer = -1;
-  block.event_page = 0;
+  end_timer(block);
+  end_event(block);
+  block.ticks_of_distance = 0;
 }
 
 void end_ticks(ThreadBlock& block) {

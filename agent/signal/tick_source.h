@@ -20,16 +20,26 @@ uint64_t merged_ticks(const ThreadBlock& block, const siginfo_t& info, uint64_t 
 
 /// Begins ticks of the calling thread, the first after a random part of the interval: without that, short
 /// threads that do the same thing would always be sampled at the same place, or never. Where events are asked
-/// for and refused, its CPU timer is taken, and that is counted. 0, or -errno (EAGAIN: RLIMIT_SIGPENDING is
-/// used up); then the thread goes without samples.
+/// for, but not at once, its CPU timer goes first, until the thread has run for a while; it stays where
+/// events are refused or the thread is switched all the time, and that is counted. 0, or -errno (EAGAIN:
+/// RLIMIT_SIGPENDING is used up); then the thread goes without samples.
 long start_ticks(ThreadBlock& block, uint64_t interval_ns);
 
 /// The calling thread's ticks come at this interval from now on.
 void change_interval(ThreadBlock& block, uint64_t interval_ns);
 
-/// A tick of the calling thread was taken: where it is time the next ones get another distance, so that no
-/// program's own rhythm is met at the same beat for long.
+/// A tick of the calling thread was taken: where it is time the next ones come from an event, or get another
+/// distance, so that no program's own rhythm is met at the same beat for long.
 void vary_interval(ThreadBlock& block, uint64_t interval_ns);
+
+/// Whether the thread still ticks by its timer where it is to have an event.
+inline bool awaits_event(const ThreadBlock& block) {
+  return block.ticks_of_distance != 0 && !block.event_page;
+}
+
+/// At the end of a wait of the calling thread, which awaits an event: it gets that where it has run for a
+/// while. One that works in step with the scheduler's tick never has a first tick of its timer.
+void look_for_event(ThreadBlock& block, uint64_t now_ns);
 
 /// Ends ticks of whichever thread; one may still be pending.
 void stop_ticks(ThreadBlock& block);

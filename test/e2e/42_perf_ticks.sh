@@ -236,6 +236,61 @@ perf_profile switches.p 1ms ./switches
 ledger switches.p
 expect_match <("$VARVE" report quality switches.p) '^2 threads had the ticks of their CPU timers'
 
+# A thread that is over before its first 4 ms costs no event, whose page would be among the mappings, unless they are asked for; one
+# that goes on has it, also where it works for less than a tick of the kernel's at a time.
+build pages -lpthread <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+static int pages(void) {
+  char line[512];
+  int count = 0;
+  FILE* maps = fopen("/proc/self/maps", "r");
+  while (fgets(line, sizeof line, maps)) count += strstr(line, "perf_event") != 0;
+  fclose(maps);
+  return count;
+}
+static void* work(void* ms) {
+  struct timespec now;
+  do clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  while (now.tv_sec * 1000 + now.tv_nsec / 1000000 < *(long*)ms);
+  *(long*)ms = pages();
+  return 0;
+}
+static void* work_in_step(void* ms) {
+  struct timespec now, tick, rest;
+  clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+  for (long worked = 0; worked < *(long*)ms; ++worked) {  // 1 ms after each tick
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    rest = (struct timespec){0, tick.tv_nsec - now.tv_nsec % tick.tv_nsec};
+    nanosleep(&rest, 0);
+    struct timespec begin;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+    do clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    while ((now.tv_sec - begin.tv_sec) * 1000000000 + now.tv_nsec - begin.tv_nsec < 1000000);
+  }
+  *(long*)ms = pages();
+  return 0;
+}
+static long pages_of(void* (*how)(void*), long ms) {
+  pthread_t thread;
+  const long before = pages();
+  if (pthread_create(&thread, 0, how, &ms) || pthread_join(thread, 0)) return -1;
+  return ms - before;
+}
+int main(void) {
+  const long brief = pages_of(work, 1), whole = pages_of(work, 100), in_step = pages_of(work_in_step, 50);
+  printf("%ld %ld %ld\n", brief, whole, in_step);
+}
+C
+record -q --interval 1ms -o pages.auto ./pages
+expect_eq "events of a brief thread, a long one, and one in step with the tick" "$(tail -1 out)" "0 1 1"
+record -q --interval 1ms --waits off -o pages.waits ./pages
+expect_eq "events without waits" "$(tail -1 out)" "1 1 1"
+perf_profile pages.p 1ms ./pages
+expect_eq "events that were asked for" "$(tail -1 out)" "1 1 1"
+
 # Who may not have them is told so before the program starts.
 if [ "$(id -u)" != 0 ] || [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -lt 2 ]; then
   echo "SKIPPED: the refusal; this needs root, and kernel.perf_event_paranoid of 2 or more"

@@ -25,6 +25,7 @@ struct AgentSettings {
   bool follow = true;
   bool delayed = false;                       // begin without samples (--delay)
   bool events = false;                        // ticks come from events, not from CPU timers
+  bool events_at_once = false;                // ... from each thread's start on
   Nanos wait_min{format::kDefaultWaitMinNs};  // waits as long as this have a stack; zero: none is recorded
 };
 

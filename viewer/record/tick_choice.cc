@@ -56,10 +56,13 @@ std::string why_refused(int error) {
 }  // namespace
 
 TickChoice::TickChoice(TickChoice&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)), why_not_(std::move(other.why_not_)) {}
+    : descriptor_(std::exchange(other.descriptor_, -1)),
+      at_once_(other.at_once_),
+      why_not_(std::move(other.why_not_)) {}
 
 TickChoice& TickChoice::operator=(TickChoice&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
+  std::swap(at_once_, other.at_once_);
   std::swap(why_not_, other.why_not_);
   return *this;
 }
@@ -76,6 +79,7 @@ Nanos kernel_tick() {
 
 tl::expected<TickChoice, std::string> TickChoice::make(Timer wanted, Nanos interval) {
   TickChoice choice;
+  choice.at_once_ = wanted == Timer::kPerf;
   if (wanted == Timer::kCpu || (wanted == Timer::kAuto && interval >= kernel_tick())) return choice;
   if (old_kernel())
     choice.why_not_ = "ticks from performance events interrupt system calls before Linux 6.1";
