@@ -86,7 +86,7 @@ wait_for recorded
 saved live
 expect_eq "exit code of a live profile" $code 0
 expect_match out 'still being recorded; r reads it again'
-kill -INT $recorder
+kill -TERM $recorder
 wait $recorder
 
 # refused CODE SENTENCE ARGUMENTS...

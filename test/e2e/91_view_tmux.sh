@@ -208,7 +208,8 @@ def read(seconds):
     while select.select([master], [], [], seconds)[0]:
         try: shown += os.read(master, 65536)
         except OSError: return
-while b"Summary" not in shown and time.time() < end: read(0.3)
+while b"CPU time" not in shown and time.time() < end: read(0.1)
+assert b"CPU time" in shown, "no summary"
 assert termios.tcgetattr(master) != before, "no screen"
 os.kill(pid, signal.SIGSTOP)
 os.waitpid(pid, os.WUNTRACED)
