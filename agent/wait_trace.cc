@@ -110,16 +110,21 @@ Event end_of_life(const Event& wait) {
   return {format::RecordKind::kCreation, wait.kind, wait.object, last_begin_of(wait), 0, 0};
 }
 
+/// What a record says of the place, beside its numbers. A thread that was cancelled in its wait stands
+/// somewhere else by now, in a handler or a destructor; the observer may have seen its stack meanwhile.
+enum class Detail : uint8_t { kNone, kName, kNameAndStack };
+
 /// With all signals blocked. False: there is no record.
-bool write_event(ThreadBlock& block, const Event& event, bool with_stack) {
+bool write_event(ThreadBlock& block, const Event& event, Detail detail) {
   if (!can_write()) return false;
   const uint64_t now = monotonic_ns();
   const bool told =
       !is_for_unknown(event) || write_record(block, now, fields_of(end_of_life(event), kNoStack, now), 0);
   // Of a release too: who waits at the other end is found by the name.
-  if (format::is_descriptor(event.kind) && with_stack) note_descriptor(int(event.object), begin_of(event));
+  if (format::is_descriptor(event.kind) && detail != Detail::kNone)
+    note_descriptor(int(event.object), begin_of(event));
   TakenStack stack;
-  if (with_stack) stack = take_stack(block);
+  if (detail == Detail::kNameAndStack) stack = take_stack(block);
   const bool written = told && write_record(block, now, fields_of(event, stack.flags, now), stack.depth);
   if (!written) count(format::Counter::kWaitsLost);
   return written;
@@ -130,7 +135,7 @@ Event event_of(const WaitSum& sum) {
 }
 
 void write_sum(ThreadBlock& block, const WaitSum& sum) {
-  if (sum.kind != ObjectKind::kNone) write_event(block, event_of(sum), false);
+  if (sum.kind != ObjectKind::kNone) write_event(block, event_of(sum), Detail::kNone);
 }
 
 /// The tick handler and the program's own handlers find the thread in here, and leave its counts alone.
@@ -145,7 +150,8 @@ class InTrace {
   ThreadBlock& block_;
 };
 
-void end_wait(ThreadBlock& block, const OpenWait& wait, Asked asked, bool timed_out, uint64_t now) {
+void end_wait(ThreadBlock& block, const OpenWait& wait, Asked asked, bool timed_out, uint64_t now,
+              Detail detail = Detail::kNameAndStack) {
   const uint64_t duration = now > wait.begin_ns ? now - wait.begin_ns : 0;
   if (duration < agent_state.wait_min_ns && asked == Asked::kNo) return;
   if (block.in_wait_trace) return count(format::Counter::kWaitsLost);
@@ -153,7 +159,7 @@ void end_wait(ThreadBlock& block, const OpenWait& wait, Asked asked, bool timed_
   if (duration >= agent_state.wait_min_ns && events.take(now)) {
     SignalBlock guard;
     write_event(block, {format::RecordKind::kWaitEvent, wait.kind, wait.object, now, duration, 1, timed_out},
-                true);
+                detail);
     return;
   }
   const WaitSum full = block.short_waits.add(wait.kind, wait.object, now, duration);
@@ -163,12 +169,12 @@ void end_wait(ThreadBlock& block, const OpenWait& wait, Asked asked, bool timed_
 }
 
 /// By a thread that has a block. False: there is no record.
-bool write_now(const Event& event, bool with_stack = true) {
+bool write_now(const Event& event, Detail detail = Detail::kNameAndStack) {
   ThreadBlock& block = *current_block;
   if (block.in_wait_trace) return count(format::Counter::kWaitsLost), false;
   InTrace tracing(block);
   SignalBlock guard;
-  return write_event(block, event, with_stack);
+  return write_event(block, event, detail);
 }
 
 void leave(const OpenWait& wait) {
@@ -211,7 +217,7 @@ void end_left_wait(ThreadBlock& block, const OpenWait& wait, uint64_t otherwise_
   const uint64_t cancelled = block.cancelled_ns.load(std::memory_order_relaxed);
   const uint64_t end = cancelled == 0 ? otherwise_ns : cancelled;
   if (end == 0) return count(format::Counter::kWaitsLost);
-  if (end > wait.begin_ns) end_wait(block, wait, Asked::kYes, false, end);
+  if (end > wait.begin_ns) end_wait(block, wait, Asked::kYes, false, end, Detail::kName);
 }
 
 /// A scope that was left lay here or above.
@@ -304,7 +310,8 @@ bool write_life(ObjectKind kind, const void* object, bool made, Allowance& allow
   if (!allowance.has_any(recent_ns())) return false;
   const uint64_t now = monotonic_ns();
   return allowance.take(now) &&
-         write_now({format::RecordKind::kCreation, kind, object_of(object), now, 0, uint64_t(made)}, made);
+         write_now({format::RecordKind::kCreation, kind, object_of(object), now, 0, uint64_t(made)},
+                   made ? Detail::kNameAndStack : Detail::kNone);
 }
 
 void note_life(ObjectKind kind, const void* object, bool made, Allowance& allowance) {
