@@ -174,7 +174,8 @@ MetricTable times_by_thread(const load::Profile& profile, std::span<const PathSe
 ObjectKey object_of(const load::Profile& profile, const PathMove& move) {
   const ProcessId process = profile.threads[move.to.index()].process;
   if (move.wait != kNoWait) return key_of(profile, profile.waits.waits[move.wait]);
-  if (!move.child) return {process, format::ObjectKind::kNone, 0, 0};
+  // All starts are one object: a process each would fill a list with what a build is full of.
+  if (!move.child) return {ProcessId::none(), format::ObjectKind::kNone, 0, 0};
   const int32_t pid = profile.processes[profile.threads[move.from.index()].process.index()].pid;
   return {process, format::ObjectKind::kChild, uint64_t(uint32_t(pid)), 0};
 }

@@ -87,8 +87,9 @@ void add_object_tables(View& view, const ShownPath& shown) {
   const auto object = [&](const PathDelay& delay) {
     return view.own(analyze::object_words(shown.source, delay.object));
   };
-  const auto pid = [&](const PathDelay& delay) {
-    return uint64_t(uint32_t(profile.processes[delay.object.process.index()].pid));
+  const auto pid = [&](const DelayRow& row) {
+    const ProcessId process = row.delay ? row.delay->object.process : ProcessId::none();
+    return process.valid() ? Cell(uint64_t(uint32_t(profile.processes[process.index()].pid))) : Cell();
   };
 
   Table table;
@@ -103,8 +104,7 @@ void add_object_tables(View& view, const ShownPath& shown) {
   for (const DelayRow& row : objects) {
     table.begin({0, row.delay ? RowKind::kOrdinary : RowKind::kRest, false});
     put_numbers(table, row.sum);
-    table.put(
-        {row.delay ? object(*row.delay) : view.own(cut.label), row.delay ? Cell(pid(*row.delay)) : Cell()});
+    table.put({row.delay ? object(*row.delay) : view.own(cut.label), pid(row)});
     put_numbers(table, row.sum);
   }
   view.tables.push_back(std::move(table));
