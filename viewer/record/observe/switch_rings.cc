@@ -23,7 +23,7 @@ namespace {
 /// From one look to the next. Soon after something happened, because what a thread waits for can only be
 /// seen while it does; later where nothing did, or where looks would cost more than the observer may. A ring
 /// that is half full wakes earlier.
-constexpr Nanos kShortest{10 * kNanosPerMilli.count}, kLongest{50 * kNanosPerMilli.count};
+constexpr Nanos kShortest{20 * kNanosPerMilli.count}, kLongest{50 * kNanosPerMilli.count};
 /// Younger events than this may still be on their way into another ring: the kernel takes the time of an
 /// event before it writes it, and a virtual processor may be held up between the two.
 constexpr Nanos kMargin{10 * kNanosPerMilli.count};
