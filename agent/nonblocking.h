@@ -5,8 +5,7 @@
 // program closes, replaces or changes the descriptor past one of our hooks, and for a tenth of a second at
 // most, as the C library closes files without them and other processes may share the flag. What waits all
 // the same within that time is left to the observer. Context: any thread of the target, its signal handlers
-// included; changed() also in vfork children, whose numbers
-// are their own: then there is only more to ask.
+// included; changed() also in vfork children, whose numbers are their own: then there is only more to ask.
 #pragma once
 
 #include <atomic>
