@@ -6,7 +6,6 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -17,6 +16,7 @@
 
 #include "agent/event_log.h"
 #include "agent/signal/agent_state.h"
+#include "agent/signal/filtered.h"
 #include "agent/text.h"
 
 namespace varve::agent {
@@ -163,11 +163,8 @@ void write_description(int fd, const Description& description, uint64_t time_ns)
   names.commit(size, time_ns);
 }
 
-/// A filter of system calls may end the program for one that it did not foresee.
-bool may_ask() { return raw_syscall(__NR_prctl, PR_GET_SECCOMP) == 0; }
-
 bool look_at(int fd, struct stat& status) {
-  return fd >= 0 && may_ask() && !failed(raw_syscall(__NR_fstat, fd, as_arg(&status)));
+  return fd >= 0 && !is_filtered() && !failed(raw_syscall(__NR_fstat, fd, as_arg(&status)));
 }
 
 /// Of a descriptor and what it leads to, by its inode. All that has no type has one inode: for a tenth of a

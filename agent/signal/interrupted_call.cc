@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "agent/signal/agent_state.h"
+#include "agent/signal/filtered.h"
 #include "agent/signal/kernel_signal.h"
 #include "agent/signal/raw_syscall.h"
 #include "agent/signal/stack_memory.h"
@@ -69,7 +70,7 @@ bool ends_calls(uint64_t pending) {
 
 void end_call_for_program(const ThreadBlock& block, ucontext_t& context) {
   greg_t* registers = context.uc_mcontext.gregs;
-  if (!is_at_call_again(block, registers) || !is_restarted(registers)) return;
+  if (!is_at_call_again(block, registers) || !is_restarted(registers) || is_filtered()) return;
   if (!ends_calls(pending_for(context))) return;
   registers[REG_RIP] = registers[REG_RCX];
   registers[REG_RAX] = -EINTR;

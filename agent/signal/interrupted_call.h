@@ -4,6 +4,7 @@
 // all others, SIGPROF before those with a greater number: what the program's own handler was to end with
 // EINTR would wait on, for ever where nothing else comes. Of signals sent to the process, not to the thread,
 // another thread may take the one seen here: then a call ends with EINTR that the program must expect of any.
+// Where a filter of system calls is set nothing is asked, for it may end the program for the question.
 // Context: signal.
 #pragma once
 

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Whether a filter of system calls (seccomp) is set, by the program or by who started it: it may end the
+// program for a call that it does not foresee. For calls beyond those that filters are tried with when they
+// are set (call_filter.h). Context: signal, and every other part of the agent.
+#pragma once
+
+#include <sys/prctl.h>
+
+#include "agent/signal/raw_syscall.h"
+
+namespace varve::agent {
+
+/// Of the calling thread; also true where the kernel does not say.
+inline bool is_filtered() { return raw_syscall(__NR_prctl, PR_GET_SECCOMP) != 0; }
+
+}  // namespace varve::agent
