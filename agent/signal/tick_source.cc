@@ -203,9 +203,10 @@ void look_for_event(ThreadBlock& block, uint64_t now_ns) {
   block.event_look_ns = now_ns;
   const uint64_t cpu_ns = thread_cpu_ns();
   if (cpu_ns - block.switches_cpu_ns < kLeastJudgedNs) return;
+  // A handler of the program's that left from here by a jump would leave ticks blocked.
+  const uint64_t all = ~uint64_t{0};
   uint64_t before = 0;
-  raw_syscall(__NR_rt_sigprocmask, SIG_BLOCK, as_arg(&agent_state.tick_signals), as_arg(&before),
-              kKernelSetBytes);
+  raw_syscall(__NR_rt_sigprocmask, SIG_BLOCK, as_arg(&all), as_arg(&before), kKernelSetBytes);
   if (agent_state.recorded() && awaits_event(block)) choose_source(block, cpu_ns, interval_of(block));
   raw_syscall(__NR_rt_sigprocmask, SIG_SETMASK, as_arg(&before), 0, kKernelSetBytes);
 }
