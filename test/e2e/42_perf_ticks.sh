@@ -32,12 +32,13 @@ samples_are_true() {  # DIR NS
   holds "expirations at $2 ns" "abs($samples + $merged - $due) <= 3 * 64 / (8 * 3 ** 0.5) * max(1, $due / 64) ** 0.5 + 0.01 * $due + 3"
   holds "merged ticks at $2 ns" "$merged <= 0.2 * $due + 5"
 }
-for interval in 10000us 1000us 100us; do
-  perf_profile p$interval $interval $programs/busy_threads 2 600
+samples_of_busy_threads() {
+  perf_profile p$interval $interval $programs/busy_threads 2 $((600 * $1))
   ledger p$interval
   samples_are_true p$interval $((${interval%us} * 1000))
   nothing_of_ours p$interval
-done
+}
+for interval in 10000us 1000us 100us; do more_work samples_of_busy_threads; done
 expect_match <("$VARVE" report quality p100us) '^Timer +performance events'
 
 # The default is events below the kernel's tick, CPU timers from there on.
@@ -262,7 +263,9 @@ build pages -lpthread <<'C'
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 static int pages(void) {
   char line[512];
   int count = 0;
@@ -299,18 +302,32 @@ static long pages_of(void* (*how)(void*), long ms) {
   if (pthread_create(&thread, 0, how, &ms) || pthread_join(thread, 0)) return -1;
   return ms - before;
 }
+/// Of a process whose thread goes on, by another clock, from one that had an event for long.
+static int pages_of_child(void) {
+  long ms = 150;
+  work(&ms);
+  usleep(1000), usleep(1000), usleep(1000);
+  ms = 300;
+  work(&ms);
+  const pid_t child = fork();
+  ms = 100;
+  if (!child) work(&ms), _exit(pages());
+  int status;
+  waitpid(child, &status, 0);
+  return WEXITSTATUS(status);
+}
 int main(void) {
   const long brief = pages_of(work, 1), whole = pages_of(work, 100), in_step = pages_of(work_in_step, 50);
   // Two where a tick replaced it between two parts of the list.
-  printf("%d %d %d\n", brief > 0, whole > 0, in_step > 0);
+  printf("%d %d %d %d\n", brief > 0, whole > 0, in_step > 0, pages_of_child() > 0);
 }
 C
 record -q --interval 1ms -o pages.auto ./pages
-expect_eq "events of a brief thread, a long one, and one in step with the tick" "$(tail -1 out)" "0 1 1"
+expect_eq "events of a brief thread, a long one, one in step with the tick, and of a forked process" "$(tail -1 out)" "0 1 1 1"
 record -q --interval 1ms --waits off -o pages.waits ./pages
-expect_eq "events without waits" "$(tail -1 out)" "1 1 1"
+expect_eq "events without waits" "$(tail -1 out)" "1 1 1 1"
 perf_profile pages.p 1ms ./pages
-expect_eq "events that were asked for" "$(tail -1 out)" "1 1 1"
+expect_eq "events that were asked for" "$(tail -1 out)" "1 1 1 1"
 
 # Who may not have them is told so before the program starts.
 if [ "$(id -u)" != 0 ] || [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -lt 2 ]; then
