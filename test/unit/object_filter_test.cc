@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "test/unit/example_profile.h"
@@ -123,6 +124,19 @@ Test(object_filter, cpu_time_is_for_no_object) {
             refused.error().c_str());
   cr_expect_gt(sum_of(made_of("waits", made, request).tables.front(), "wait_ns"), 0u,
                "waits has no other time, so it needs no metric");
+}
+
+/// The line below a text says how much the filter leaves: of waits, since all CPU time passes.
+Test(object_filter, what_passes_is_told_of_waits) {
+  const RandomProfile made = test::random_profile(5);
+  const view::View mutexes = made_of("waits", made, request_for("^Mutex"));
+  cr_expect_eq(mutexes.ledger.shown.count, sum_of(mutexes.tables.front(), "wait_ns"));
+  cr_expect_gt(mutexes.ledger.filtered_out.count, 0u);
+  for (const char* kind : {"waits", "idle"}) {
+    const view::View none = made_of(kind, made, request_for("no such object"));
+    cr_expect_eq(none.ledger.shown.count, 0u, "%s", kind);
+    cr_expect_eq(std::ranges::count(none.notes, "No wait passes the filter."), 1, "%s", kind);
+  }
 }
 
 Test(object_filter, the_option_counts_waits) {

@@ -78,14 +78,24 @@ Prepared prepare(const Source& source, const Request& request) {
 
 namespace {
 
+/// CPU time is for no object, so all of it passes: how much the filter leaves is told of the waits.
+void tell_of_waits(View& view, const analyze::Ledger& waits) {
+  view.ledger = waits;
+  if (waits.shown.count == 0 && waits.filtered_out.count != 0)
+    view.notes.push_back("No wait passes the filter.");
+}
+
 /// Of a view that cannot have waits in place of CPU time.
-Made make_of_cpu(const Kind& kind, const Source& source, const Request& request) {
+Made make_of_cpu(const Kind& kind, const Source& source, const Request& request,
+                 const analyze::Selection& waits) {
   Request of_cpu = request;
   of_cpu.metric = analyze::kCpu;
   if (kind.waits == OfWaits::kNothing) of_cpu.filter.object = {};
   Made made = make(kind, source, of_cpu);
   if (made && request.filter.object.given() && kind.waits == OfWaits::kNothing)
     made->notes.push_back("Only waits are for objects: --object changes nothing here.");
+  if (made && request.filter.object.given() && kind.waits == OfWaits::kAlways)
+    tell_of_waits(*made, analyze::ledger(source.profile, waits));
   return made;
 }
 
@@ -100,7 +110,7 @@ Made make(const Kind& kind, const Source& source, const Request& request, const 
       !trouble.empty() && kind.waits != OfWaits::kAlways)
     return tl::unexpected(std::move(trouble));
   if (request.metric == analyze::kWait && kind.waits != OfWaits::kByMetric)
-    return make_of_cpu(kind, source, request);
+    return make_of_cpu(kind, source, request, prepared.selection);
   const Source observed{source.profile, source.symbols, &prepared.concurrency,
                         request.metric == analyze::kWait, source.path};
   const analyze::Selection& selection = prepared.selection;
