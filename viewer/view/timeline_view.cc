@@ -235,8 +235,9 @@ Made make_timeline(const Source& source, const Request& request, const analyze::
         "The critical path is not marked: there are more than {} waits. varve report critical-path has it.",
         kMostEvents));
   if (all > line.threads.size())
-    view.notes.push_back(fmt::format("{} more rows of threads are not shown; --limit 0 shows all.",
-                                     all - line.threads.size()));
+    view.notes.push_back(fmt::format(
+        "{} not shown; --limit 0 shows all.",
+        plural(all - line.threads.size(), "more row of a thread is", "more rows of threads are")));
   return view;
 }
 
