@@ -60,13 +60,13 @@ struct RecordOptions {
   std::vector<std::string> command;
 };
 
-/// on, off or min=DURATION.
+/// on, off or min=TIME.
 Setter set_waits(Nanos& wait_min) {
   return [&wait_min](std::string_view value) -> Setting {
     constexpr std::string_view kLeast = "min=";
     if (value == "on") return wait_min = {format::kDefaultWaitMinNs}, Setting{};
     if (value == "off") return wait_min = {}, Setting{};
-    if (!value.starts_with(kLeast)) return tl::unexpected<std::string>("is not on, off or min=DURATION");
+    if (!value.starts_with(kLeast)) return tl::unexpected<std::string>("is not on, off or min=TIME");
     return set_duration(wait_min, "us", {1000}, kNanosPerSecond)(value.substr(kLeast.size()));
   };
 }
