@@ -227,3 +227,9 @@ expect_eq "the kind of what is read by streams" "$(rows waits drained "[r['objec
 record -q -o off --waits off ./example 10
 report critical-path off
 expect_match out 'Waits were not recorded'
+
+# Without run states no band is known, and no length is drawn as if it were Idle.
+record -q -o unobserved --run-states off ./example 10
+report critical-path unobserved
+expect_match out 'not observed'
+expect_no_match out ' \.\.\.'

@@ -328,8 +328,8 @@ Table list_table(View& view, const ShownPath& shown) {
   for (const SegmentRun run : runs) {
     ListCells cells = cells_of(shown, words, run);
     const double level = mean_level(shown, run);
-    Bar bar;
-    bar.parts[size_t(level < 0 ? analyze::Band::kIdle : rule.of(level))] = share(length(run), most);
+    Bar bar;  // empty where the band is not known
+    if (level >= 0) bar.parts[size_t(rule.of(level))] = share(length(run), most);
     const bool recorded = shown.segments[run.first].what != PathClass::kNotRecorded;
     table.add(
         {0, recorded ? RowKind::kOrdinary : RowKind::kSpecial, false},
