@@ -202,4 +202,4 @@ record --waits min=2h true
 expect_eq "exit code" $code 2
 expect_match err "out of range"
 record --waits often true
-expect_match err "is not on, off or min=DURATION"
+expect_match err "is not on, off or min=TIME"
