@@ -152,8 +152,7 @@ bool begin_file(uint64_t start_cpu_ns) {
   if (long error = create_file(now)) return refuse(format::Refused::kFile, error);
   if (!write_process_chunk(now, start_cpu_ns))
     return refuse(format::Refused::kFile, -agent_state.file.error());
-  ModuleLog::Program program{executable, reinterpret_cast<const Elf64_Phdr*>(getauxval(AT_PHDR)),
-                             uint32_t(getauxval(AT_PHNUM))};
+  const ModuleLog::Program program{executable, {getauxval(AT_PHDR), uint32_t(getauxval(AT_PHNUM))}};
   agent_state.modules.start(agent_state.file, *agent_state.counters, program, now);
   return true;
 }
@@ -211,6 +210,7 @@ void begin_first_image(const ProgramArguments& arguments) {
   if (!begin_settings()) return;
   learn_program(arguments);
   learn_own_code();
+  agent_state.start_objects.learn();
   learn_default_stack_size();
   agent_state.rules.init(rule_cache_memory, find_and_note_object);
   if (!begin_file(process_cpu)) return;

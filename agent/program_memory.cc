@@ -3,23 +3,12 @@
 // Context: any thread of the target, its signal handlers included.
 #include "agent/program_memory.h"
 
-#include <cerrno>
 #include <cstring>
 
-#include "agent/signal_block.h"
+#include "agent/signal/readable_page.h"
 
 namespace varve::agent {
 namespace {
-
-constexpr uintptr_t kPageBytes = 4096;
-
-uintptr_t page_of(uintptr_t address) { return address & ~(kPageBytes - 1); }
-
-/// The kernel copies the new mask before it looks at `how`: EINVAL says that it could.
-bool can_read_page(uintptr_t page) {
-  constexpr long kInvalidHow = 0x7fffffff;
-  return raw_syscall(__NR_rt_sigprocmask, kInvalidHow, long(page), 0, kKernelSetBytes) == -EINVAL;
-}
 
 /// Remembers the page that was asked for last: strings lie side by side.
 class ReadablePages {

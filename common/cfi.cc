@@ -350,9 +350,10 @@ Status find_fde(Span hdr, uint64_t pc, uint64_t* fde_address) {
   };
   Span table = in.rest();
   if (!in.ok() || count > (table.end - table.begin) / sizeof(Entry)) return Status::kBad;
+  bool readable = true;
   auto entry = [&](uint64_t index) {
-    Entry e;
-    std::memcpy(&e, reinterpret_cast<const void*>(table.begin + table.to_host + index * sizeof e), sizeof e);
+    Entry e{};
+    readable &= table.load(table.begin + index * sizeof e, e);
     return e;
   };
   int64_t wanted = int64_t(pc - hdr.begin);
@@ -363,9 +364,9 @@ Status find_fde(Span hdr, uint64_t pc, uint64_t* fde_address) {
     low = right ? low + half + 1 : low;
     size = right ? size - half - 1 : half;
   }
-  if (low == 0) return Status::kNone;
+  if (readable && low == 0) return Status::kNone;
   *fde_address = hdr.begin + uint64_t(int64_t(entry(low - 1).fde));
-  return Status::kOk;
+  return readable ? Status::kOk : Status::kBad;
 }
 
 Status parse_fde(Span eh_frame, uint64_t fde_address, uint64_t data_base, uint64_t pc, Fde* fde) {

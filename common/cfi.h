@@ -15,32 +15,45 @@ namespace varve::cfi {
 /// address.
 inline constexpr unsigned kRbx = 3, kRbp = 6, kRsp = 7, kReturnAddress = 16, kRegisterCount = 17;
 
-/// Bytes known by their address in the target; the byte of `address` is at `address + to_host` here.
-/// In the target itself to_host is 0.
+/// Bytes that are not to be read in place. A function, not a virtual one: the handler has no C++ runtime.
+struct ByteSource {
+  /// False: they cannot be read.
+  bool (*copy)(ByteSource& self, uint64_t address, void* to, uint64_t size);
+};
+
+/// Bytes known by their address in the target; the byte of `address` is at `address + to_host` here, or comes
+/// from `source` if there is one. In the target itself to_host is 0.
 struct Span {
   uint64_t begin = 0;
   uint64_t end = 0;
   uint64_t to_host = 0;
+  ByteSource* source = nullptr;
 
-  Span sub(uint64_t from, uint64_t to) const { return {from, to, to_host}; }
+  Span sub(uint64_t from, uint64_t to) const { return {from, to, to_host, source}; }
+  /// Of bytes within. False: the source cannot read them, and `value` is as it was.
+  template <typename T>
+  bool load(uint64_t address, T& value) const {
+    if (source) return source->copy(*source, address, &value, sizeof value);
+    std::memcpy(&value, reinterpret_cast<const void*>(address + to_host), sizeof value);
+    return true;
+  }
 };
 
-/// A reader that moves through a Span. A read beyond the end returns 0, and from then on the cursor is empty
-/// and not ok.
+/// A reader that moves through a Span. A read beyond the end, or of what cannot be read, returns 0, and from
+/// then on the cursor is empty and not ok.
 class Cursor {
  public:
-  explicit Cursor(Span span) : at_(span.begin), end_(span.end), to_host_(span.to_host) {}
+  explicit Cursor(Span span) : at_(span.begin), end_(span.end), bytes_(span) {}
 
   bool ok() const { return ok_; }
   bool empty() const { return at_ >= end_; }
   uint64_t address() const { return at_; }
-  Span rest() const { return {at_, end_, to_host_}; }
+  Span rest() const { return bytes_.sub(at_, end_); }
 
   template <typename T>
   T read() {
     T value{};
-    if (end_ - at_ < sizeof(T) || at_ > end_) return fail(), value;
-    std::memcpy(&value, reinterpret_cast<const void*>(at_ + to_host_), sizeof(T));
+    if (end_ - at_ < sizeof(T) || at_ > end_ || !bytes_.load(at_, value)) return fail(), value;
     at_ += sizeof(T);
     return value;
   }
@@ -52,7 +65,7 @@ class Cursor {
   Span take(uint64_t count) {
     uint64_t begin = at_;
     skip(count);
-    return {begin, at_, to_host_};
+    return bytes_.sub(begin, at_);
   }
   uint64_t uleb();
   int64_t sleb();
@@ -66,7 +79,7 @@ class Cursor {
  private:
   uint64_t at_;
   uint64_t end_;
-  uint64_t to_host_;
+  Span bytes_;
   bool ok_ = true;
 };
 

@@ -5,8 +5,12 @@
 
 #include <cstring>
 
+#include "agent/signal/kernel_copy.h"
+
 namespace varve::agent {
 namespace {
+
+constexpr uint32_t kGnu = 0x554e47;  // "GNU" and its NUL
 
 constexpr uint64_t align4(uint64_t size) { return (size + 3) & ~uint64_t(3); }
 
@@ -22,42 +26,41 @@ void add_load_segment(const Elf64_Phdr& header, uint64_t bias, ElfImage& image) 
 /// Notes are name and descriptor, each padded to four bytes after a header of three words (gABI, note
 /// section).
 void find_build_id(const Elf64_Phdr& header, uint64_t bias, ElfImage& image) {
-  const auto* at = reinterpret_cast<const uint8_t*>(header.p_vaddr + bias);
-  uint64_t left = header.p_memsz;
-  while (left >= sizeof(Elf64_Nhdr)) {
-    Elf64_Nhdr note;
-    std::memcpy(&note, at, sizeof note);
-    uint64_t size = sizeof note + align4(note.n_namesz) + align4(note.n_descsz);
-    if (size > left) return;
-    const uint8_t* descriptor = at + sizeof note + align4(note.n_namesz);
-    if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && !std::memcmp(at + sizeof note, "GNU", 4) &&
-        note.n_descsz <= ElfImage::kMaxBuildId) {
-      image.build_id = descriptor;
-      image.build_id_size = note.n_descsz;
-      return;
-    }
-    at += size;
-    left -= size;
+  KernelCopy bytes;
+  const uint64_t begin = header.p_vaddr + bias;
+  for (cfi::Cursor in(bytes.span(begin, begin + header.p_memsz)); !in.empty();) {
+    const auto note = in.read<Elf64_Nhdr>();
+    cfi::Cursor name(in.take(align4(note.n_namesz))), descriptor(in.take(align4(note.n_descsz)));
+    const bool is_build_id = note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof kGnu;
+    if (!is_build_id || !in.ok() || note.n_descsz > ElfImage::kMaxBuildId) continue;
+    if (name.read<uint32_t>() != kGnu) continue;
+    for (uint32_t i = 0; i < note.n_descsz; ++i) image.build_id[i] = descriptor.read<uint8_t>();
+    image.build_id_size = descriptor.ok() ? note.n_descsz : 0;
+    return;
   }
 }
 
 }  // namespace
 
-void read_program_headers(const Elf64_Phdr* headers, uint32_t count, uint64_t bias, ElfImage& image) {
-  for (uint32_t i = 0; i < count; ++i)
-    if (headers[i].p_type == PT_LOAD) add_load_segment(headers[i], bias, image);
-  for (uint32_t i = 0; i < count && !image.build_id; ++i)
-    if (headers[i].p_type == PT_NOTE) find_build_id(headers[i], bias, image);
+ProgramHeaders mapped_program_headers(uint64_t base, uint64_t mapped_bytes) {
+  Elf64_Ehdr header;
+  if (mapped_bytes < sizeof header || !copy_by_kernel(base, &header, sizeof header)) return {};
+  const uint64_t end = header.e_phoff + uint64_t(header.e_phnum) * sizeof(Elf64_Phdr);
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) || header.e_phentsize != sizeof(Elf64_Phdr) ||
+      header.e_phoff > mapped_bytes || end > mapped_bytes)
+    return {};
+  return {base + header.e_phoff, header.e_phnum};
 }
 
-const Elf64_Phdr* mapped_program_headers(const void* base, uint64_t mapped_bytes, uint32_t& count) {
-  const auto* header = static_cast<const Elf64_Ehdr*>(base);
-  if (mapped_bytes < sizeof *header || std::memcmp(header->e_ident, ELFMAG, SELFMAG)) return nullptr;
-  count = header->e_phnum;
-  uint64_t end = header->e_phoff + uint64_t(count) * sizeof(Elf64_Phdr);
-  if (header->e_phentsize != sizeof(Elf64_Phdr) || header->e_phoff > mapped_bytes || end > mapped_bytes)
-    return nullptr;
-  return reinterpret_cast<const Elf64_Phdr*>(static_cast<const uint8_t*>(base) + header->e_phoff);
+bool read_program_headers(ProgramHeaders headers, uint64_t bias, ElfImage& image) {
+  KernelCopy bytes;
+  cfi::Cursor in(bytes.span(headers.address, headers.address + headers.count * sizeof(Elf64_Phdr)));
+  while (!in.empty()) {
+    const auto header = in.read<Elf64_Phdr>();
+    if (header.p_type == PT_LOAD) add_load_segment(header, bias, image);
+    if (header.p_type == PT_NOTE && !image.build_id_size) find_build_id(header, bias, image);
+  }
+  return in.ok();
 }
 
 }  // namespace varve::agent

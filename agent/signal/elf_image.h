@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ElfImage: what a module's own mapped headers say of it: executable ranges, extent and build id. Reads only
-// inside the first mapping, which the loader found good enough to run code from. Context: signal, agent
-// start.
+// ElfImage: what a module's own mapped headers say of it: executable ranges, extent and build id. They are
+// copied by the kernel, for the module may be unloaded meanwhile. Context: signal, agent start.
 #pragma once
 
 #include <elf.h>
@@ -19,15 +18,20 @@ struct ElfImage {
   uint64_t start = 0, end = 0;  // of all PT_LOAD segments, runtime addresses
   CodeRange code[kMaxRanges];
   uint32_t code_count = 0;
-  const uint8_t* build_id = nullptr;
   uint32_t build_id_size = 0;
+  uint8_t build_id[kMaxBuildId];
 };
 
-/// Fills `image` from program headers; `bias` is runtime address - ELF virtual address.
-void read_program_headers(const Elf64_Phdr* headers, uint32_t count, uint64_t bias, ElfImage& image);
+/// Where program headers are mapped; a count of 0: nowhere.
+struct ProgramHeaders {
+  uint64_t address = 0;
+  uint32_t count = 0;
+};
 
-/// The program headers of the ELF file mapped at `base`, or null where there is no such thing. `count` is
-/// set.
-const Elf64_Phdr* mapped_program_headers(const void* base, uint64_t mapped_bytes, uint32_t& count);
+/// Those of the ELF file mapped at `base`.
+ProgramHeaders mapped_program_headers(uint64_t base, uint64_t mapped_bytes);
+
+/// Fills `image`; `bias` is runtime address - ELF virtual address. False: they cannot be read, or no more.
+bool read_program_headers(ProgramHeaders headers, uint64_t bias, ElfImage& image);
 
 }  // namespace varve::agent

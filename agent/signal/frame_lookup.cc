@@ -13,29 +13,29 @@ constexpr cfi::Span kWholeMemory{0, UINT64_MAX, 0};
 
 }  // namespace
 
-cfi::Status find_row(FindObject find, uint64_t pc, cfi::Fde* fde, cfi::Row* row) {
+cfi::Status find_row(FindObject find, uint64_t pc, FrameRow* frame) {
   ObjectFrameInfo object;
   if (!find || !find(pc, &object) || object.eh_frame_hdr == 0) return cfi::Status::kNone;
+  const cfi::Span memory = object.may_go ? frame->bytes.span(0, kWholeMemory.end) : kWholeMemory;
   uint64_t address;
-  cfi::Status status = cfi::find_fde(kWholeMemory.sub(object.eh_frame_hdr, kWholeMemory.end), pc, &address);
+  cfi::Status status = cfi::find_fde(memory.sub(object.eh_frame_hdr, memory.end), pc, &address);
   if (status != cfi::Status::kOk) return status;
-  status = cfi::parse_fde(kWholeMemory, address, object.eh_frame_hdr, pc, fde);
+  status = cfi::parse_fde(memory, address, object.eh_frame_hdr, pc, &frame->fde);
   if (status != cfi::Status::kOk) return status;
-  return cfi::run_program(*fde, pc, row);
+  return cfi::run_program(frame->fde, pc, &frame->row);
 }
 
 PackedRule find_rule(FindObject find, uint64_t pc, bool exact) {
-  cfi::Fde fde;
-  cfi::Row row;
-  const cfi::Status status = find_row(find, pc, &fde, &row);
-  if (status == cfi::Status::kNone && !exact && find_row(find, pc + 1, &fde, &row) == cfi::Status::kOk) {
-    PackedRule rule = fde.signal_frame ? pack(fde, row, pc + 1) : PackedRule(Form::kRoot);
+  FrameRow frame;
+  const cfi::Status status = find_row(find, pc, &frame);
+  if (status == cfi::Status::kNone && !exact && find_row(find, pc + 1, &frame) == cfi::Status::kOk) {
+    PackedRule rule = frame.fde.signal_frame ? pack(frame.fde, frame.row, pc + 1) : PackedRule(Form::kRoot);
     rule.set_at_entry();
     return rule;
   }
   switch (status) {
     case cfi::Status::kOk:
-      return pack(fde, row, pc);
+      return pack(frame.fde, frame.row, pc);
     case cfi::Status::kNone:
       return PackedRule(Form::kFramePointer);
     case cfi::Status::kBad:

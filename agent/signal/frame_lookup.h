@@ -5,14 +5,22 @@
 
 #include <cstdint>
 
+#include "agent/signal/kernel_copy.h"
 #include "agent/signal/object_lookup.h"
 #include "agent/signal/packed_rule.h"
 #include "common/cfi.h"
 
 namespace varve::agent {
 
+/// The FDE and the row of a pc, and what they point into where their object may be unloaded.
+struct FrameRow {
+  cfi::Fde fde;
+  cfi::Row row;
+  KernelCopy bytes;
+};
+
 /// The FDE and the row for `pc`; kNone where the code has no CFI.
-cfi::Status find_row(FindObject find, uint64_t pc, cfi::Fde* fde, cfi::Row* row);
+cfi::Status find_row(FindObject find, uint64_t pc, FrameRow* frame);
 
 /// The packed rule for `pc`: Form::kFramePointer without CFI, Form::kStop where the CFI cannot be used. When
 /// `pc` is not `exact` (a return address - 1) and has no CFI but the return address has, then that was pushed

@@ -120,14 +120,13 @@ class RowStep {
 
 FullStep evaluate_full(FindObject find, const Registers& callee, bool exact, StackMemory& memory,
                        Registers* caller) {
-  cfi::Fde fde;
-  cfi::Row row;
+  FrameRow frame;
   const uint64_t pc = callee.value[cfi::kReturnAddress];
-  const cfi::Status status = find_row(find, exact ? pc : pc - 1, &fde, &row);
+  const cfi::Status status = find_row(find, exact ? pc : pc - 1, &frame);
   // kNone: the object was unloaded since its rule was cached.
   if (status == cfi::Status::kUnsupported) return FullStep::kUnsupported;
   if (status != cfi::Status::kOk) return FullStep::kBadCfi;
-  return RowStep(fde, row, callee, memory).run(caller);
+  return RowStep(frame.fde, frame.row, callee, memory).run(caller);
 }
 
 }  // namespace varve::agent

@@ -10,9 +10,9 @@
 
 #include "agent/signal/agent_state.h"
 #include "agent/signal/filtered.h"
+#include "agent/signal/kernel_copy.h"
 #include "agent/signal/kernel_signal.h"
 #include "agent/signal/raw_syscall.h"
-#include "agent/signal/stack_memory.h"
 
 namespace varve::agent {
 namespace {
@@ -37,13 +37,12 @@ bool is_restarted(const greg_t* registers) {
 
 /// It stands at the instruction again, which has left where it returns to in rcx and the flags in r11 (AMD64
 /// manual, volume 3, SYSCALL).
-bool is_at_call_again(const ThreadBlock& block, const greg_t* registers) {
+bool is_at_call_again(const greg_t* registers) {
   constexpr uint8_t kSyscall[] = {0x0f, 0x05};
   const auto at = uint64_t(registers[REG_RIP]);
   uint8_t code[sizeof kSyscall];
   return uint64_t(registers[REG_RCX]) == at + sizeof kSyscall && registers[REG_R11] == registers[REG_EFL] &&
-         StackMemory(block.stack).copy(at, code, sizeof code) && code[0] == kSyscall[0] &&
-         code[1] == kSyscall[1];
+         copy_by_kernel(at, code, sizeof code) && code[0] == kSyscall[0] && code[1] == kSyscall[1];
 }
 
 /// Those that the thread is to have next, but for ticks.
@@ -68,9 +67,9 @@ bool ends_calls(uint64_t pending) {
 
 }  // namespace
 
-void end_call_for_program(const ThreadBlock& block, ucontext_t& context) {
+void end_call_for_program(ucontext_t& context) {
   greg_t* registers = context.uc_mcontext.gregs;
-  if (!is_at_call_again(block, registers) || !is_restarted(registers) || is_filtered()) return;
+  if (!is_at_call_again(registers) || !is_restarted(registers) || is_filtered()) return;
   if (!ends_calls(pending_for(context))) return;
   registers[REG_RIP] = registers[REG_RCX];
   registers[REG_RAX] = -EINTR;

@@ -10,13 +10,11 @@
 
 #include <ucontext.h>
 
-#include "agent/signal/thread_block.h"
-
 namespace varve::agent {
 
 /// Before the return from a tick that interrupted `context`, with all but faults blocked: where a call that
 /// waits is to be made again, and a handler of the program's comes next that does not restart calls, the call
 /// ends with EINTR, as it would have without the tick.
-void end_call_for_program(const ThreadBlock& block, ucontext_t& context);
+void end_call_for_program(ucontext_t& context);
 
 }  // namespace varve::agent

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "agent/signal/clock.h"
-#include "agent/signal/elf_image.h"
+#include "agent/signal/kernel_copy.h"
 #include "agent/signal/loaded_object.h"
 
 namespace varve::agent {
@@ -14,24 +14,15 @@ namespace {
 
 constexpr uint32_t kFirstChunkBytes = 512;  // holds the three or four modules of most programs' stacks
 constexpr uint32_t kLargestChunkBytes = 16384;
-constexpr uint32_t kMaxPath = 4096;
 
 const link_map* tombstone() { return reinterpret_cast<const link_map*>(uintptr_t{1}); }
 
 uint32_t slot_of(const link_map* map) { return uint32_t(uintptr_t(map) >> 4) * 0x9E3779B1u >> 21; }
 static_assert(1u << (32 - 21) == 2048, "slot_of() yields an index below ModuleLog::kSlots");
 
-bool is_program(const link_map& map) { return !map.l_name || !*map.l_name; }
-
-/// The vDSO's link map has a file name, but there is no such file.
-const char* display_path(const link_map& map, const char* program) {
-  if (is_program(map)) return program;
-  return std::strcmp(map.l_name, "linux-vdso.so.1") ? map.l_name : "[vdso]";
-}
-
 template <typename T>
 uint8_t* put(uint8_t* out, const T* data, uint32_t count) {
-  if (count) std::memcpy(out, data, sizeof(T) * count);  // without a build id `data` is null
+  std::memcpy(out, data, sizeof(T) * count);
   return out + sizeof(T) * count;
 }
 
@@ -66,8 +57,9 @@ bool ModuleLog::note(const dl_find_object& found) {
   SpinGuard guard(lock_);
   if (!guard.owns()) return false;
   if (find(found.dlfo_link_map, uint64_t(found.dlfo_map_start))) return true;
-  const ElfImage image = describe(found);
-  add(found.dlfo_link_map, image, found.dlfo_link_map->l_addr, image.code[0].begin);
+  Described module;
+  if (!describe(found, module)) return false;
+  add(module, module.image.code[0].begin);
   return true;
 }
 
@@ -75,12 +67,14 @@ bool ModuleLog::note_copy(const dl_find_object& found, CodeRange copy, uint64_t 
   SpinGuard guard(lock_);
   if (!guard.owns()) return false;
   if (find(found.dlfo_link_map, copy.begin)) return true;
-  ElfImage image = describe(found);
-  image.start = copy.begin;
-  image.end = copy.end;
-  image.code[0] = copy;
-  image.code_count = 1;
-  add(found.dlfo_link_map, image, found.dlfo_link_map->l_addr + (copy.begin - origin), origin);
+  Described module;
+  if (!describe(found, module)) return false;
+  module.bias += copy.begin - origin;
+  module.image.start = copy.begin;
+  module.image.end = copy.end;
+  module.image.code[0] = copy;
+  module.image.code_count = 1;
+  add(module, origin);
   return true;
 }
 
@@ -94,16 +88,36 @@ void ModuleLog::note_gone(uint64_t start) {
 }
 
 /// The headers of a library stand at the start of its mapping. Where they do not, the lookup's range must do.
-ElfImage ModuleLog::describe(const dl_find_object& found) const {
-  ElfImage image;
-  auto begin = uint64_t(found.dlfo_map_start), end = uint64_t(found.dlfo_map_end);
-  uint32_t count = program_.header_count;
-  const Elf64_Phdr* headers = program_.headers;
-  if (!is_program(*found.dlfo_link_map))
-    headers = mapped_program_headers(found.dlfo_map_start, end - begin, count);
-  if (headers) read_program_headers(headers, count, found.dlfo_link_map->l_addr, image);
-  if (!image.code_count) image = {begin, end, {{begin, end}}, 1, nullptr, 0};
-  return image;
+/// False: the module may have been unloaded meanwhile, and what was read of it be another's.
+bool ModuleLog::describe(const dl_find_object& found, Described& module) {
+  link_map map;
+  if (!copy_by_kernel(uint64_t(found.dlfo_link_map), &map, sizeof map)) return false;
+  module.map = found.dlfo_link_map;
+  module.bias = map.l_addr;
+  module.path = path_of(map.l_name);
+  if (!module.path) return false;
+  const auto begin = uint64_t(found.dlfo_map_start), end = uint64_t(found.dlfo_map_end);
+  const bool is_program = module.path == program_.path;
+  const ProgramHeaders headers = is_program ? program_.headers : mapped_program_headers(begin, end - begin);
+  ElfImage& image = module.image;
+  if (!read_program_headers(headers, map.l_addr, image)) return false;
+  if (!image.code_count) image = {begin, end, {{begin, end}}, 1, 0, {}};
+  dl_find_object still{};
+  return find_object(begin, still) && still.dlfo_link_map == module.map;
+}
+
+/// What to show of a link map's name: the program has none, and the vDSO one of no file. Null: it cannot be
+/// read.
+const char* ModuleLog::path_of(const char* name) {
+  if (!name) return program_.path;
+  KernelCopy bytes;
+  cfi::Cursor in(bytes.span(uint64_t(name), uint64_t(name) + sizeof path_ - 1));
+  char* out = path_;
+  while (!in.empty() && (*out = in.read<char>())) ++out;
+  *out = 0;
+  if (!in.ok()) return nullptr;
+  if (!*path_) return program_.path;
+  return std::strcmp(path_, "linux-vdso.so.1") ? path_ : "[vdso]";
 }
 
 /// Space for one record, in a new chunk if need be; null where there is none.
@@ -133,10 +147,10 @@ uint64_t ModuleLog::retire_overlapping(uint64_t start, uint64_t end, uint64_t ti
   return since;
 }
 
-void ModuleLog::add(const link_map* map, const ElfImage& image, uint64_t bias, uint64_t code) {
+void ModuleLog::add(const Described& module, uint64_t code) {
   const uint64_t time_ns = monotonic_ns();
-  const char* path = display_path(*map, program_.path);
-  auto path_size = uint32_t(strnlen(path, kMaxPath - 1)) + 1;
+  const ElfImage& image = module.image;
+  auto path_size = uint32_t(strnlen(module.path, sizeof path_ - 1)) + 1;
   uint32_t ranges_size = image.code_count * uint32_t(sizeof(CodeRange));
   uint32_t size = uint32_t(sizeof(format::ModuleLoadRecord)) + ranges_size + image.build_id_size + path_size;
   size = format::round_up(size, 8);
@@ -150,33 +164,33 @@ void ModuleLog::add(const link_map* map, const ElfImage& image, uint64_t bias, u
   record.header = {uint16_t(size), uint8_t(format::RecordKind::kModuleLoad), 0};
   record.module = next_module_++;
   record.time_ns = since;
-  record.bias = bias;
+  record.bias = module.bias;
   record.start = image.start;
   record.end = image.end;
   record.range_count = image.code_count;
   record.build_id_size = uint16_t(image.build_id_size);
   uint8_t* at =
       put(put(put(out, &record, 1), image.code, image.code_count), image.build_id, image.build_id_size);
-  std::memcpy(at, path, path_size - 1);
+  std::memcpy(at, module.path, path_size - 1);
   std::memset(at + path_size - 1, 0, size_t(out + size - (at + path_size - 1)));
   chunk_.commit(size);
-  remember(map, image, code, record.module);
+  remember(module, code, record.module);
 }
 
-void ModuleLog::remember(const link_map* map, const ElfImage& image, uint64_t code, uint32_t module) {
+void ModuleLog::remember(const Described& described, uint64_t code, uint32_t module) {
   auto taken = [this](uint32_t slot) {
     const link_map* key = known_[slot].map.load(std::memory_order_relaxed);
     return key && key != tombstone();
   };
-  uint32_t slot = slot_of(map);
+  uint32_t slot = slot_of(described.map);
   while (taken(slot)) slot = (slot + 1) % kSlots;
   if (!known_[slot].map.load(std::memory_order_relaxed)) taken_[taken_count_++] = uint16_t(slot);
-  known_[slot].start = image.start;
-  known_[slot].end = image.end;
+  known_[slot].start = described.image.start;
+  known_[slot].end = described.image.end;
   known_[slot].code = code;
   known_[slot].module = module;
   known_[slot].unload_ns = 0;
-  known_[slot].map.store(map, std::memory_order_release);
+  known_[slot].map.store(described.map, std::memory_order_release);
   ++known_count_;
 }
 

@@ -25,8 +25,7 @@ class ModuleLog {
   /// auxiliary vector.
   struct Program {
     const char* path = nullptr;
-    const Elf64_Phdr* headers = nullptr;
-    uint32_t header_count = 0;
+    ProgramHeaders headers;
   };
 
   /// `counters` is where refused records are counted.
@@ -36,11 +35,11 @@ class ModuleLog {
   void reset();
 
   /// Records the module of a lookup result unless it is known. Cheap when it is: one probe of a table. False:
-  /// the log was busy, and what was looked up must be looked up again.
+  /// the log was busy or the module went, and what was looked up must be looked up again.
   bool note(const dl_find_object& found);
 
   /// Records `copy`, a second mapping of what the loader mapped at `origin`, in the object `found`. False:
-  /// the log was busy.
+  /// the log was busy or the object went.
   bool note_copy(const dl_find_object& found, CodeRange copy, uint64_t origin);
 
   /// The copy that begins at `start` is mapped no more.
@@ -59,10 +58,19 @@ class ModuleLog {
   };
   static constexpr uint32_t kSlots = 2048;  // a power of two; half full at the most
 
-  ElfImage describe(const dl_find_object& found) const;
+  /// What is written of a module.
+  struct Described {
+    const link_map* map = nullptr;
+    uint64_t bias = 0;
+    const char* path = nullptr;  // in path_, unless it is another's
+    ElfImage image;
+  };
+
+  bool describe(const dl_find_object& found, Described& module);
+  const char* path_of(const char* name);
   Known* find(const link_map* map, uint64_t start);
-  void add(const link_map* map, const ElfImage& image, uint64_t bias, uint64_t code);
-  void remember(const link_map* map, const ElfImage& image, uint64_t code, uint32_t module);
+  void add(const Described& module, uint64_t code);
+  void remember(const Described& described, uint64_t code, uint32_t module);
   void unload(Known& known, uint64_t time_ns);
   uint64_t retire_overlapping(uint64_t start, uint64_t end, uint64_t time_ns);
   uint8_t* reserve(uint32_t bytes, uint64_t time_ns);
@@ -70,6 +78,7 @@ class ModuleLog {
   ProcessFile* file_ = nullptr;
   format::CountersRecord* counters_ = nullptr;
   Program program_;
+  char path_[4096] = {};  // of the module that is being described, under the lock
   uint64_t start_time_ns_ = 0;
   SpinLock lock_;
   Chunk chunk_;

@@ -34,13 +34,6 @@ class StackMemory {
     return true;
   }
 
-  /// Copies `size` bytes (at most a page) after asking for their pages.
-  bool copy(uint64_t address, void* to, uint64_t size) {
-    if (!readable(address, size)) return false;
-    std::memcpy(to, reinterpret_cast<const void*>(address), size);
-    return true;
-  }
-
   /// Whether `size` bytes (at most a page) can be read, by asking the kernel or by having asked it in this
   /// walk.
   bool readable(uint64_t address, uint64_t size);

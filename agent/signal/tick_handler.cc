@@ -96,7 +96,7 @@ void handle_tick_signal(int number, siginfo_t* info, void* context) {
   auto& interrupted = *static_cast<ucontext_t*>(context);
   if (is_tick(*info, block)) {
     tick(*block, *info, interrupted);
-    end_call_for_program(*block, interrupted);
+    end_call_for_program(interrupted);
   } else {
     if (agent_state.counters) count(format::Counter::kForeignSignals);
     if (ProgramSignal* of_program = agent_state.program_signal(number))

@@ -10,6 +10,7 @@
 #include "agent/signal/code_bytes.h"
 #include "agent/signal/frame_lookup.h"
 #include "agent/signal/full_step.h"
+#include "agent/signal/kernel_copy.h"
 #include "agent/signal/signal_frame.h"
 
 namespace varve::agent {
@@ -111,7 +112,7 @@ class Walk {
 
   bool follows_call(uint64_t return_address) {
     uint8_t before[7];
-    return memory_.copy(return_address - sizeof before, before, sizeof before) && ends_with_call(before);
+    return copy_by_kernel(return_address - sizeof before, before, sizeof before) && ends_with_call(before);
   }
 
   Outcome step(PackedRule rule) {
@@ -282,7 +283,7 @@ class Walk {
   bool leaf_step() {
     uint8_t code[4];
     uint64_t top, next;
-    if (!memory_.copy(pc(), code, sizeof code)) return false;
+    if (!copy_by_kernel(pc(), code, sizeof code)) return false;
     const LeafState state = leaf_state(code);
     if (state == LeafState::kBody || !memory_.read(sp(), &top) || !memory_.read(sp() + 8, &next))
       return false;

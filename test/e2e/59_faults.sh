@@ -13,7 +13,7 @@ grep -q VARVE_FAULT libvarve.so || fail "that agent makes no faults"
 
 faults() { python3 "$root/test/e2e/faults.py" "$1" "$2" ./varve "$programs/fault_target" >told 2>&1 || fail "$(cat told)"; tail -1 told; }
 for kind in open mmap mprotect munmap fallocate prlimit64 timer_create timer_settime sigaction sigaltstack clock_gettime prctl \
-  getrusage readlink getcwd uname fstat lseek; do
+  getrusage readlink getcwd uname fstat lseek process_vm_readv; do
   faults $kind fib
 done
 for kind in open mmap fallocate timer_create clock_gettime any; do faults $kind fib+; done

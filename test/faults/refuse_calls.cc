@@ -46,6 +46,7 @@ constexpr Kind kKinds[] = {
     {__NR_readlink, "readlink", EACCES},
     {__NR_getcwd, "getcwd", ENOENT},
     {__NR_uname, "uname", EPERM},
+    {__NR_process_vm_readv, "process_vm_readv", EPERM},
     {__NR_prctl, "prctl", EPERM},
     {__NR_getsockname, "getsockname", EPERM},
     {__NR_getpeername, "getpeername", EPERM},

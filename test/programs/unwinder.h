@@ -6,6 +6,7 @@
 #include "agent/signal/frame_lookup.cc"
 #include "agent/signal/full_step.cc"
 #include "agent/signal/java_frames.cc"
+#include "agent/signal/kernel_copy.cc"
 #include "agent/signal/packed_rule.cc"
 #include "agent/signal/rule_cache.cc"
 #include "agent/signal/stack_memory.cc"
