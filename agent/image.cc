@@ -22,6 +22,7 @@
 #include "agent/signal/clock.h"
 #include "agent/signal/frame_source.h"
 #include "agent/signal/loaded_object.h"
+#include "agent/signal/unload_gate.h"
 #include "agent/signal_block.h"
 #include "agent/stack_limits.h"
 #include "agent/text.h"
@@ -245,6 +246,7 @@ void begin_forked_image() {
   agent_state.modules.reset();
   agent_state.copied_code.reset();
   agent_state.segments.reset();
+  unload_gate.forget_readers();
   agent_state.rules.invalidate();  // a hit would keep its module from being noted in the new file
   for (ProgramSignal& each : agent_state.program_signals) each.reset_after_fork();
   agent_state.counters = nullptr;

@@ -8,12 +8,14 @@
 #include "agent/signal/kernel_copy.h"
 #include "agent/signal/object_lookup.h"
 #include "agent/signal/packed_rule.h"
+#include "agent/signal/unload_gate.h"
 #include "common/cfi.h"
 
 namespace varve::agent {
 
-/// The FDE and the row of a pc, and what they point into where their object may be unloaded.
+/// The FDE and the row of a pc, and what they point into: tables that stay for as long as this, or copies.
 struct FrameRow {
+  Reading reading;
   cfi::Fde fde;
   cfi::Row row;
   KernelCopy bytes;

@@ -2,7 +2,8 @@
 // Copies, made by the kernel, of memory that another thread may unmap at any moment: a library's headers and
 // unwind tables. A pc found on a stack may be left over from a call into a library (the middle of a throw
 // shows the registers of the frame that is to catch), and such a library can go between the loader's answer
-// and the read. What can be read no more is an error then, not a crash. Context: signal.
+// and the read. What can be read no more is an error then, not a crash. For headers, and for unwind tables
+// while the gate is closed (unload_gate.h). Context: signal.
 #pragma once
 
 #include <cstdint>

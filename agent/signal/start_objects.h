@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The objects that the loader brought in before the program ran: they stay until its end, so their tables are
-// read in place, which is what most walks do. All others may be unloaded while a tick reads them. Context:
-// agent start (learn), signal.
+// read in place even while libraries are unloaded. Context: agent start (learn), signal.
 #pragma once
 
 #include <link.h>

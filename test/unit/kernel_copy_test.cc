@@ -8,11 +8,14 @@
 #include <link.h>
 #include <sys/mman.h>
 
+#include <atomic>
 #include <cstring>
+#include <thread>
 
 #include "agent/signal/elf_image.h"
 #include "agent/signal/frame_lookup.h"
 #include "agent/signal/loaded_object.h"
+#include "agent/signal/unload_gate.h"
 
 using namespace varve;
 using namespace varve::agent;
@@ -105,4 +108,35 @@ Test(kernel_copy, headers_of_a_module_that_went_are_none) {
   munmap(page, kPage);
   cr_assert_eq(mapped_program_headers(uint64_t(page), kPage).count, 0);
   cr_assert_not(read_program_headers({uint64_t(page), 4}, 0, image));
+}
+
+Test(unload_gate, unloading_waits_for_readers_that_were_there) {
+  UnloadGate gate;
+  gate.enter();
+  std::atomic<bool> closed{false};
+  std::thread unloader([&] {
+    gate.close(1'000'000);
+    closed = true;
+  });
+  while (!gate.closed()) std::this_thread::yield();
+  cr_assert_not(closed);
+  gate.enter();  // who comes later sees it closed, and goes again
+  gate.leave();
+  cr_assert_not(closed);
+  gate.leave();
+  unloader.join();
+  cr_assert(gate.closed());
+  gate.open();
+  cr_assert_not(gate.closed());
+}
+
+Test(unload_gate, unloading_goes_on_when_a_reader_never_ends) {
+  UnloadGate gate;
+  gate.enter();
+  gate.close(10);
+  cr_assert(gate.closed());
+  gate.forget_readers();
+  gate.open();
+  gate.close();
+  cr_assert(gate.closed());
 }
