@@ -211,7 +211,6 @@ void begin_first_image(const ProgramArguments& arguments) {
   if (!begin_settings()) return;
   learn_program(arguments);
   learn_own_code();
-  agent_state.start_objects.learn();
   learn_default_stack_size();
   agent_state.rules.init(rule_cache_memory, find_and_note_object);
   if (!begin_file(process_cpu)) return;

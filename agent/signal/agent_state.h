@@ -15,7 +15,6 @@
 #include "agent/signal/program_signal.h"
 #include "agent/signal/rule_cache.h"
 #include "agent/signal/spin_lock.h"
-#include "agent/signal/start_objects.h"
 #include "agent/signal/thread_block.h"
 #include "common/file_format.h"
 
@@ -51,7 +50,6 @@ struct AgentState {
   ProcessFile file;
   format::CountersRecord* counters = nullptr;
   format::ProcessRecord* process = nullptr;
-  StartObjects start_objects;
   ModuleLog modules;
   CopiedCode copied_code;
   RuleCache rules;

@@ -16,7 +16,7 @@ constexpr cfi::Span kWholeMemory{0, UINT64_MAX, 0};
 cfi::Status find_row(FindObject find, uint64_t pc, FrameRow* frame) {
   ObjectFrameInfo object;
   if (!find || !find(pc, &object) || object.eh_frame_hdr == 0) return cfi::Status::kNone;
-  const cfi::Span memory = object.may_go ? frame->bytes.span(0, kWholeMemory.end) : kWholeMemory;
+  const cfi::Span memory = frame->reading.in_place() ? kWholeMemory : frame->bytes.span(0, kWholeMemory.end);
   uint64_t address;
   cfi::Status status = cfi::find_fde(memory.sub(object.eh_frame_hdr, memory.end), pc, &address);
   if (status != cfi::Status::kOk) return status;

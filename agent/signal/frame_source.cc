@@ -5,7 +5,6 @@
 
 #include "agent/signal/agent_state.h"
 #include "agent/signal/loaded_object.h"
-#include "agent/signal/unload_gate.h"
 
 namespace varve::agent {
 
@@ -18,7 +17,6 @@ bool find_and_note_object(uint64_t pc, ObjectFrameInfo* info) {
   // A rule that stayed in the cache would keep the module from ever being noted.
   if (!agent_state.modules.note(found)) agent_state.rules.invalidate();
   info->eh_frame_hdr = uint64_t(found.dlfo_eh_frame);
-  info->may_go = unload_gate.closed() && !agent_state.start_objects.contain(found.dlfo_link_map);
   return true;
 }
 

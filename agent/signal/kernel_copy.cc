@@ -28,7 +28,8 @@ bool copy_by_kernel(uint64_t address, void* to, uint64_t size) {
   if (address + size < address) return false;
   if (is_filtered()) return copy_probed(address, to, size);
   const iovec here{to, size}, there{reinterpret_cast<void*>(address), size};
-  const long self = raw_syscall(__NR_getpid);
+  // By the thread's number: the process's is that of its first thread, which may have ended.
+  const long self = raw_syscall(__NR_gettid);
   const long copied = raw_syscall(__NR_process_vm_readv, self, as_arg(&here), 1, as_arg(&there), 1);
   const bool refused = failed(copied) && copied != -EFAULT;
   return refused ? copy_probed(address, to, size) : copied == long(size);

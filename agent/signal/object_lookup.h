@@ -9,7 +9,6 @@ namespace varve::agent {
 
 struct ObjectFrameInfo {
   uint64_t eh_frame_hdr = 0;  // address of the object's .eh_frame_hdr; 0 when it has none
-  bool may_go = false;        // it may be unloaded now: its tables must not be read in place
 };
 
 /// Fills `info` and returns true when `pc` lies in a loaded object. Must be safe in a signal handler.
