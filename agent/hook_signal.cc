@@ -6,8 +6,10 @@
 // and ours is not shown. Of the flags of its handler of such a signal SA_SIGINFO, SA_RESETHAND, SA_NODEFER
 // and the mask are as asked. Without SA_RESTART its system calls return EINTR, but for ticks as well as for
 // its own signals, because the kernel asks the flag of the one handler it knows; a one-shot handler
-// (SA_RESETHAND) always restarts, as ticks come after it too. SA_ONSTACK is always on, with our stack where
-// the program has none. Context: any thread of the target, its signal handlers included.
+// (SA_RESETHAND) always restarts, as ticks come after it too. SA_ONSTACK, with our stack where the program
+// has none, is on but where it has a handler without: that may leave its stack for another (swapcontext) and
+// come back, and the kernel would have begun at the top of the alternate one meanwhile. Context: any thread
+// of the target, its signal handlers included.
 #include <signal.h>
 
 #include <atomic>
@@ -44,12 +46,13 @@ constexpr uint64_t kHeldInTicks = ~uint64_t{1u << (SIGSEGV - 1) | 1u << (SIGBUS 
 
 /// Ticks interrupt no system call, unless the program's own signals of that number are to do so.
 bool install_handler(int number, const struct sigaction& program, bool handled, struct sigaction* before) {
-  bool interrupts = handled && !(program.sa_flags & SA_RESTART) && !(program.sa_flags & int(SA_RESETHAND));
+  const bool interrupts = handled && !(program.sa_flags & (SA_RESTART | int(SA_RESETHAND)));
+  const bool on_own_stack = handled && !(program.sa_flags & SA_ONSTACK);
   if (const long error = refused(__NR_rt_sigaction)) return errno = int(-error), false;
   struct sigaction ours = {};
   ours.sa_sigaction = handle_tick_signal;
   ours.sa_mask.__val[0] = kHeldInTicks;
-  ours.sa_flags = SA_SIGINFO | SA_ONSTACK | (interrupts ? 0 : SA_RESTART);
+  ours.sa_flags = SA_SIGINFO | (on_own_stack ? 0 : SA_ONSTACK) | (interrupts ? 0 : SA_RESTART);
   return sigaction_real(number, static_cast<const struct sigaction*>(&ours), before) == 0;
 }
 

@@ -231,8 +231,8 @@ void leave_image() {
   SignalBlock block;
   count(format::Counter::kFiltered);
   stop_wait_trace();
+  agent_state.active.store(false);  // before: a thread that starts ticks meanwhile ends them itself
   stop_all_ticks();
-  agent_state.active.store(false, std::memory_order_relaxed);
   drop_carried_environment();  // a program in this one's place would begin under the filter
 }
 

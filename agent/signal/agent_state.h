@@ -63,7 +63,7 @@ struct AgentState {
   std::atomic<bool> events_allowed{false};
   CodeRange own_code;  // this library: its frames are kept out of stacks
 
-  bool recorded() const { return active.load(std::memory_order_relaxed); }
+  bool recorded() const { return active.load(); }
   bool uses_events() const { return events_allowed.load(std::memory_order_relaxed); }
   /// Null: the signal is the program's alone.
   ProgramSignal* program_signal(int number) {

@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <sys/stat.h>
 #include <sys/vfs.h>
 
 #include <cerrno>
@@ -12,6 +11,7 @@
 #include <span>
 
 #include "agent/signal/code_range.h"
+#include "agent/signal/file_identity.h"
 #include "agent/signal/raw_syscall.h"
 
 namespace varve::agent {
@@ -92,19 +92,6 @@ inline long open_map() {
   return -ENOENT;
 }
 
-/// Which file a descriptor is of.
-struct FileIdentity {
-  uint64_t device = 0, inode = 0;
-
-  explicit FileIdentity(long fd) {
-    struct stat status {};
-    if (failed(raw_syscall(__NR_fstat, fd, as_arg(&status)))) return;
-    device = status.st_dev;
-    inode = status.st_ino;
-  }
-  bool operator==(const FileIdentity&) const = default;
-};
-
 /// Calls `visit(const MappedRange&)` for each mapping of this process, by address; for none where /proc
 /// cannot be read, and not for what is beyond kMostMapBytes.
 template <typename Visit>
@@ -121,8 +108,7 @@ void each_mapping(std::span<char> buffer, const Visit& visit) {
     for (const char c : buffer.first(size_t(size)))
       if (parser.feed(c)) visit(parser.line());
   }
-  // And what it opened under our number stays open.
-  if (FileIdentity(fd) == map) raw_syscall(__NR_close, fd);
+  close_if(fd, map);
 }
 
 }  // namespace varve::agent

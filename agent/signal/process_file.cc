@@ -57,11 +57,13 @@ uint32_t ProcessFile::free_slot() const {
 long ProcessFile::map_extent(int fd, uint32_t bytes) {
   uint32_t slot = free_slot();
   if (slot == kExtents) return -ENOMEM;
+  if (!identity_.may_be_of(fd)) return -EBADF;
   long result = check_size_limit(file_size_ + bytes);
   if (!failed(result)) result = reserve(fd, file_size_, bytes);
   if (failed(result)) return result;
   result = raw_syscall(__NR_mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, long(file_size_));
   if (failed(result)) return result;
+  if (!identity_.may_be_of(fd)) return raw_syscall(__NR_munmap, result, bytes), -EBADF;
   Extent& extent = extents_[slot];
   if (slot == slots_used_) ++slots_used_;
   extent.base = reinterpret_cast<uint8_t*>(result);
@@ -77,9 +79,10 @@ long ProcessFile::open(const char* path, const format::FileHeader& header) {
   std::strncpy(path_, path, sizeof path_ - 1);
   long fd = raw_syscall(__NR_open, as_arg(path_), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (failed(fd)) return fd;
+  identity_ = FileIdentity(fd);
   long result = map_extent(int(fd), kFirstExtent);
   if (failed(result)) result = map_extent(int(fd), format::kPageSize);
-  raw_syscall(__NR_close, fd);
+  close_if(fd, identity_);
   if (failed(result) && !no_room(result)) raw_syscall(__NR_unlink, as_arg(path_));
   if (failed(result)) return result;
   std::memcpy(extents_[current_].base, &header, sizeof header);
@@ -111,12 +114,19 @@ void ProcessFile::close_current() {
   drop_user(current_);
 }
 
-long ProcessFile::grow(uint32_t bytes) {
-  long fd = raw_syscall(__NR_open, as_arg(path_), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+/// -EBADF: the descriptor was another file's before the extent was mapped.
+long ProcessFile::open_extent(uint32_t bytes) {
+  const long fd = raw_syscall(__NR_open, as_arg(path_), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   if (failed(fd)) return fd;
+  const long result = map_extent(int(fd), bytes);
+  close_if(fd, identity_);
+  return result;
+}
+
+long ProcessFile::grow(uint32_t bytes) {
   uint32_t previous = current_;
-  long result = map_extent(int(fd), extent_size(bytes));
-  raw_syscall(__NR_close, fd);
+  long result = -EBADF;
+  for (int i = 0; i < 3 && result == -EBADF; ++i) result = open_extent(extent_size(bytes));
   if (failed(result)) return result;
   uint32_t next = current_;
   current_ = previous;

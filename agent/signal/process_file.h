@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "agent/signal/file_identity.h"
 #include "agent/signal/spin_lock.h"
 #include "common/file_format.h"
 
@@ -80,6 +81,7 @@ class ProcessFile {
   static constexpr uint32_t kLargestExtent = 256 * 1024;
 
   long grow(uint32_t bytes);
+  long open_extent(uint32_t bytes);
   long map_extent(int fd, uint32_t bytes);
   uint32_t extent_size(uint32_t bytes) const;
   uint32_t free_slot() const;
@@ -88,6 +90,7 @@ class ProcessFile {
 
   SpinLock lock_;
   std::atomic<int> error_{0};
+  FileIdentity identity_;
   uint64_t file_size_ = 0;
   uint32_t current_ = 0;
   uint32_t sequence_ = 0;

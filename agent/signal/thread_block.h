@@ -29,9 +29,11 @@ struct ThreadBlock {
   Chunk record_chunk;                      // keeps it mapped
   StackBounds stack{};
   SampleWriter writer;
-  uint64_t last_cpu_ns = 0;        // the thread's CPU clock at its last tick
-  int32_t timer = -1;              // kernel timer id
-  long event_page = 0;             // of the event that ticks come from instead; 0: none
+  uint64_t last_cpu_ns = 0;  // the thread's CPU clock at its last tick
+  // The kernel's timer, -1 for none, and the page of the event that ticks come from instead, 0 for none: who
+  // takes one out of here ends it. A thread that leaves the recording takes all threads'.
+  std::atomic<int32_t> timer{-1};
+  std::atomic<long> event_page{0};
   uint32_t ticks_of_distance = 0;  // before the event gets another one; 0: the thread keeps its timer
   uint64_t switches = 0;           // context switches of the thread when it got this one
   uint64_t switches_cpu_ns = 0;    // its CPU clock then

@@ -7,9 +7,11 @@
 #include <sys/resource.h>
 
 #include <cstring>
+#include <iterator>
 
 #include "agent/signal/agent_state.h"
 #include "agent/signal/clock.h"
+#include "agent/signal/file_identity.h"
 #include "agent/signal/kernel_signal.h"
 #include "common/tick_event.h"
 
@@ -40,8 +42,9 @@ long open_event(const ThreadBlock& block, uint64_t period_ns) {
   const perf_event_attr event = format::tick_event(period_ns, uint64_t(&block));
   const long fd = raw_syscall(__NR_perf_event_open, as_arg(&event), 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
   if (failed(fd)) return fd;
+  const FileIdentity opened(fd);
   const long page = raw_syscall(__NR_mmap, 0, format::kTickEventBytes, PROT_READ, MAP_SHARED, fd, 0);
-  raw_syscall(__NR_close, fd);
+  close_if(fd, opened);
   return page;
 }
 
@@ -52,14 +55,28 @@ void close_event(long page) { raw_syscall(__NR_munmap, page, format::kTickEventB
 long start_event(ThreadBlock& block, uint64_t period_ns) {
   const long page = open_event(block, period_ns);
   if (failed(page)) return page;
-  if (block.event_page) close_event(block.event_page);
-  block.event_page = page;
+  if (const long before = block.event_page.exchange(page)) close_event(before);
   return 0;
 }
 
 void set_timer(const ThreadBlock& block, uint64_t first_ns, uint64_t interval_ns) {
   const itimerspec times{to_timespec(interval_ns), to_timespec(first_ns)};
   raw_syscall(__NR_timer_settime, block.timer, 0, as_arg(&times), 0);
+}
+
+void end_event(ThreadBlock& block) {
+  if (const long page = block.event_page.exchange(0)) close_event(page);
+}
+
+void end_timer(ThreadBlock& block) {
+  if (const int timer = block.timer.exchange(-1); timer >= 0) raw_syscall(__NR_timer_delete, timer);
+}
+
+/// Another thread may have ended the recording, and all that it saw, while this one was given a new source.
+void end_if_left(ThreadBlock& block) {
+  if (agent_state.recorded()) return;
+  end_timer(block);
+  end_event(block);
 }
 
 long start_timer(ThreadBlock& block, uint64_t interval_ns) {
@@ -81,18 +98,9 @@ long start_timer(ThreadBlock& block, uint64_t interval_ns) {
     raw_syscall(__NR_timer_delete, timer);
     return result;
   }
-  block.timer = timer;
+  block.timer.store(timer);
+  end_if_left(block);
   return 0;
-}
-
-void end_event(ThreadBlock& block) {
-  if (block.event_page) close_event(block.event_page);
-  block.event_page = 0;
-}
-
-void end_timer(ThreadBlock& block) {
-  if (block.timer >= 0) raw_syscall(__NR_timer_delete, block.timer);
-  block.timer = -1;
 }
 
 /// For the rest of the thread. The program's limits or a filter of system calls of its own may refuse an
@@ -122,20 +130,31 @@ Switches judge_switches(ThreadBlock& block, uint64_t cpu_ns) {
   return switches * kSwitchNs * kShare > passed_ns ? Switches::kMany : Switches::kFew;
 }
 
-/// A signal of the program's own that was pending beside a tick is sent again.
+/// To the thread where it was meant for that, else to the process, with its value. The kernel lets no thread
+/// but the first send what somebody's kill() sent: then the sender is this process.
+void send_again(siginfo_t& info) {
+  const long pid = raw_syscall(__NR_getpid);
+  if (info.si_code == SI_TKILL)
+    raw_syscall(__NR_tgkill, pid, raw_syscall(__NR_gettid), info.si_signo);
+  else if (failed(raw_syscall(__NR_rt_sigqueueinfo, pid, info.si_signo, as_arg(&info))))
+    raw_syscall(__NR_kill, pid, info.si_signo);
+}
+
+/// Signals of the program's own that were pending beside a tick are sent again. The kernel keeps one of each
+/// number for the thread and one for the process.
 void drain_ticks(const ThreadBlock& block) {
+  constexpr unsigned kMost = 2 * std::size(agent_state.program_signals);
   timespec now{};
-  siginfo_t info{};
-  uint64_t foreign = 0;
-  for (;;) {
+  siginfo_t foreign[kMost];
+  for (unsigned count = 0;;) {
+    siginfo_t& info = foreign[count];
     const long number = raw_syscall(__NR_rt_sigtimedwait, as_arg(&agent_state.tick_signals), as_arg(&info),
                                     as_arg(&now), kKernelSetBytes);
-    if (failed(number)) break;
-    if (!is_tick(info, &block)) foreign |= uint64_t{1} << (number - 1);
+    if (!failed(number) && is_tick(info, &block)) continue;
+    if (!failed(number) && ++count < kMost) continue;
+    while (count) send_again(foreign[--count]);
+    return;
   }
-  for (const ProgramSignal& each : agent_state.program_signals)
-    if (foreign & each.bit())
-      raw_syscall(__NR_tgkill, raw_syscall(__NR_getpid), raw_syscall(__NR_gettid), each.number());
 }
 
 /// By an event at this distance, for so many ticks; by the timer where there can be none.
@@ -145,6 +164,7 @@ long tick_by_event(ThreadBlock& block, uint64_t distance_ns, uint64_t interval_n
   const long error = allowed ? start_event(block, distance_ns) : 0;
   if (!allowed || failed(error)) return keep_to_timer(block, interval_ns, error);
   end_timer(block);
+  end_if_left(block);
   return 0;
 }
 

@@ -15,6 +15,7 @@ stopped	sigtimedwait: -1 EAGAIN, interrupted 1
 long	done 12
 queued	taken 64, wrong 0
 children	reaped 40
+preempted	switched 1, spoilt 0
 chain	end of the chain
 pending	pending 27 -1 -1 -1
 T

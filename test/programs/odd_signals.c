@@ -314,6 +314,37 @@ static void children(void) {
   printf("reaped %d\n", (int)seen);
 }
 
+// --- two computations that a handler switches between: each is left within the handler, on its own stack
+static ucontext_t halves[2];
+static volatile int running, switches, spoilt;
+static void switch_halves(int number) {
+  (void)number;
+  const int left = running;
+  running = !left;
+  ++switches;
+  swapcontext(&halves[left], &halves[running]);
+}
+static void compute(int number) {
+  while (number || switches < 100) {
+    volatile uint64_t kept[256];
+    for (int i = 0; i < 256; ++i) kept[i] = (uint64_t)(number * 1000 + i);
+    SPIN(x, STEPS_PER_MS / 20);
+    for (int i = 0; i < 256; ++i) spoilt += kept[i] != (uint64_t)(number * 1000 + i);
+    spoilt += running != number;
+  }
+}
+static void preempted(void) {
+  static char stack[65536];
+  getcontext(&halves[1]);
+  halves[1].uc_stack = (stack_t){.ss_sp = stack, .ss_size = sizeof stack};
+  makecontext(&halves[1], (void (*)(void))compute, 1, 1);
+  handle(SIGPROF, switch_halves, SA_RESTART);
+  setitimer(ITIMER_PROF, &(struct itimerval){{0, 2000}, {0, 2000}}, NULL);
+  compute(0);
+  setitimer(ITIMER_PROF, &(struct itimerval){{0, 0}, {0, 0}}, NULL);
+  printf("switched %d, spoilt %d\n", switches >= 100, spoilt);
+}
+
 int main(int argc, char** argv) {
   const char* kind = argc > 1 ? argv[1] : "";
   struct {
@@ -321,7 +352,8 @@ int main(int argc, char** argv) {
     void (*run)(void);
   } kinds[] = {{"overflow", overflow},   {"jumps", jumps},         {"fibers", run_fibers},
                {"small", small_threads}, {"fault", fault_handler}, {"stopped", stopped},
-               {"long", long_calls},     {"queued", queued},       {"children", children}};
+               {"long", long_calls},     {"queued", queued},       {"children", children},
+               {"preempted", preempted}};
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i)
     if (!strcmp(kind, kinds[i].name)) kinds[i].run();
   if (!strcmp(kind, "chain")) chain((unsigned)number_argument(argc, argv, 2, 40));
