@@ -28,11 +28,15 @@ template <typename Wait>
 int waited(const void* condition, const void* mutex, Wait wait) {
   { Releasing releasing(format::ObjectKind::kMutex, mutex); }
   Waiting waiting(format::ObjectKind::kCondition, object_of(condition));
+  waiting.is_with(object_of(mutex));
   return waiting.returned(wait());
 }
 
+constexpr int32_t kAll = INT32_MAX;
+
 template <typename Object, typename Real>
-int signalled(Object* condition, Real& signal) {
+int signalled(Object* condition, Real& signal, int32_t threads) {
+  note_signal(object_of(condition), threads);
   Releasing releasing(format::ObjectKind::kCondition, condition);
   return signal(condition);
 }
@@ -55,10 +59,10 @@ VARVE_HOOK int pthread_cond_clockwait(Condition* condition, Mutex* mutex, clocki
   return waited(condition, mutex, [=] { return real_clockwait(condition, mutex, clock, until); });
 }
 VARVE_HOOK int pthread_cond_signal(Condition* condition) noexcept {
-  return signalled(condition, real_signal);
+  return signalled(condition, real_signal, 1);
 }
 VARVE_HOOK int pthread_cond_broadcast(Condition* condition) noexcept {
-  return signalled(condition, real_broadcast);
+  return signalled(condition, real_broadcast, kAll);
 }
 
 VARVE_HOOK int cnd_wait(cnd_t* condition, mtx_t* mutex) {
@@ -67,7 +71,7 @@ VARVE_HOOK int cnd_wait(cnd_t* condition, mtx_t* mutex) {
 VARVE_HOOK int cnd_timedwait(cnd_t* condition, mtx_t* mutex, const timespec* until) {
   return waited(condition, mutex, [=] { return real_cnd_timedwait(condition, mutex, until); });
 }
-VARVE_HOOK int cnd_signal(cnd_t* condition) { return signalled(condition, real_cnd_signal); }
-VARVE_HOOK int cnd_broadcast(cnd_t* condition) { return signalled(condition, real_cnd_broadcast); }
+VARVE_HOOK int cnd_signal(cnd_t* condition) { return signalled(condition, real_cnd_signal, 1); }
+VARVE_HOOK int cnd_broadcast(cnd_t* condition) { return signalled(condition, real_cnd_broadcast, kAll); }
 
 }  // namespace varve::agent

@@ -73,15 +73,22 @@ int locked_in_time(Object* mutex, Lock lock) {
 
 template <typename Object, typename Unlock>
 [[gnu::noinline]] int unlock_for_others(Object* mutex, Unlock& unlock) {
-  Releasing releasing(format::ObjectKind::kMutex, mutex);
+  const uint64_t object = object_of(mutex);
+  const uint64_t place = anybody_waits(object) ? object : Waiters::return_to(object);
+  Releasing releasing(format::ObjectKind::kMutex, object, place);
   return unlock(mutex);
+}
+
+/// By lock(), or within a wait for a condition.
+bool anybody_wants(const void* mutex) {
+  return anybody_waits(mutex) || anybody_waits(Waiters::return_to(object_of(mutex)));
 }
 
 template <typename Object, typename Unlock>
 int unlocked(Object* mutex, Unlock& unlock) {
   // The table last: others write to it while this thread has the lock, so a look takes as long as many locks
   // are held. A look at the lock word waits for the locking to be done, but nobody else's.
-  return had_waiters() && wakes(lock_word(*mutex)) && anybody_waits(mutex) ? unlock_for_others(mutex, unlock)
+  return had_waiters() && wakes(lock_word(*mutex)) && anybody_wants(mutex) ? unlock_for_others(mutex, unlock)
                                                                            : unlock(mutex);
 }
 

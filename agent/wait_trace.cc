@@ -265,6 +265,21 @@ Waiting::Waiting(ObjectKind kind, uint64_t object, Asked asked)
   if (!had_waiters()) wait_trace.had_waiters.store(true, std::memory_order_relaxed);
 }
 
+void Waiting::is_with(uint64_t mutex) {
+  if (!block_) return;
+  mutex_ = mutex;
+  wait_trace.waiters.wait_with(wait_.object, mutex);
+}
+
+/// Somebody had the mutex for a while after the signal.
+void Waiting::end_for_mutex(ThreadBlock& block, uint64_t now) const {
+  const uint64_t signalled = wait_trace.waiters.since_ns(Waiters::return_to(mutex_));
+  const uint64_t unlocked = wait_trace.waiters.unlocked_ns(mutex_);
+  wait_trace.waiters.be_back(wait_.object, mutex_);
+  if (signalled > wait_.begin_ns && unlocked >= signalled + agent_state.wait_min_ns && unlocked <= now)
+    end_wait(block, {ObjectKind::kMutex, mutex_, signalled}, Asked::kYes, false, now);
+}
+
 uint64_t Waiting::end() {
   if (!block_) return 0;
   leave(wait_);
@@ -272,6 +287,7 @@ uint64_t Waiting::end() {
   ThreadBlock& block = *block_;
   block_ = nullptr;
   const uint64_t now = now_of(block);
+  if (mutex_ != 0) end_for_mutex(block, now);
   if (!was_none_) end_wait(block, wait_, asked_, timed_out_, now);
   if (awaits_event(block)) look_for_event(block, now);
   return now > wait_.begin_ns ? now - wait_.begin_ns : 0;
@@ -285,18 +301,23 @@ bool Waiting::is_open_in(const ThreadBlock& block) const {
 void Releasing::look() {
   // The calling thread has the lock still: no more than a look where there are too many anyway.
   if (!events.has_any(recent_ns())) return;
-  const uint64_t now = monotonic_ns(), since = wait_trace.waiters.since_ns(object_);
+  const uint64_t now = monotonic_ns(), since = wait_trace.waiters.since_ns(place_);
   if (!current_block || !current_block->live || !has_room(*current_block, this) ||
       now < since + agent_state.wait_min_ns / 2)
     return;
   if (!events.take(now)) return;
-  waiters_ = wait_trace.waiters.count(object_);
+  waiters_ = wait_trace.waiters.count(place_);
+  if (place_ != object_) wait_trace.waiters.unlock_at(object_, now);
   waited_ns_ = now - since;
   time_ns_ = now;
 }
 
 void Releasing::note() const {
   write_now({format::RecordKind::kRelease, kind_, object_, time_ns_, waited_ns_, uint64_t(waiters_)});
+}
+
+void note_signal(uint64_t condition, int32_t threads) {
+  if (anybody_waits(condition)) wait_trace.waiters.signal(condition, threads, monotonic_ns());
 }
 
 void note_release(ObjectKind kind, uint64_t object, uint64_t time_ns) {

@@ -114,15 +114,21 @@ class Waiting {
     timed_out_ = count == 0;
     return count;
   }
+  /// For a condition, with this mutex: what the wait takes because somebody has that is a wait of its own,
+  /// for the mutex.
+  void is_with(uint64_t mutex);
   /// What was waited for turned out later; only for kinds that no thread of the process releases.
   void was_for(uint64_t object) { wait_.object = object; }
 
  private:
+  void end_for_mutex(ThreadBlock& block, uint64_t now) const;
+
   ThreadBlock* block_;  // null: not recorded
   OpenWait wait_;
   OpenWait outer_;               // what this thread waited for when a handler of the program's came
   void* outer_scope_ = nullptr;  // likewise
   const Asked asked_;
+  uint64_t mutex_ = 0;  // of a condition
   bool was_none_ = false;
   bool timed_out_ = false;
 };
@@ -131,8 +137,11 @@ class Waiting {
 /// be gone: only its address is used.
 class Releasing {
  public:
-  Releasing(format::ObjectKind kind, uint64_t object) : kind_(kind), object_(object) {
-    if (anybody_waits(object)) look();
+  Releasing(format::ObjectKind kind, uint64_t object) : Releasing(kind, object, object) {}
+  /// `place`: where Waiters have those that wait for it.
+  Releasing(format::ObjectKind kind, uint64_t object, uint64_t place)
+      : kind_(kind), object_(object), place_(place) {
+    if (anybody_waits(place)) look();
   }
   Releasing(format::ObjectKind kind, const void* object) : Releasing(kind, object_of(object)) {}
   ~Releasing() {
@@ -149,11 +158,14 @@ class Releasing {
   void note() const;
 
   const format::ObjectKind kind_;
-  const uint64_t object_;
+  const uint64_t object_, place_;
   uint64_t time_ns_ = 0;  // of the release; 0: nobody has waited long
   uint64_t waited_ns_ = 0;
   int32_t waiters_ = 0;
 };
+
+/// So many threads that wait for the condition are about to be woken.
+void note_signal(uint64_t condition, int32_t threads);
 
 /// The calling thread, one that is recorded, may have let somebody go on: who, nobody can ask. After a
 /// Waiting of its own, so that there is room on its stack.

@@ -2,7 +2,11 @@
 // Waiters: for each object whether threads of this process wait for it, and since when the first of them
 // does. A thread that lets others go on looks here, a nanosecond, before it spends anything on saying so. Two
 // objects may share a place; then one more release is recorded, which nothing was waiting for. Not a list of
-// the waiting threads. Context: any thread of the target, its signal handlers included.
+// the waiting threads.
+//
+// Who signals a condition while it has the mutex lets nobody go on yet: the thread that is woken waits for
+// the mutex, within the C library. So a mutex has a second place, for threads that were signalled and are not
+// back. Context: any thread of the target, its signal handlers included.
 #pragma once
 
 #include <atomic>
@@ -24,6 +28,38 @@ class Waiters {
     if (place.count.fetch_add(1, std::memory_order_relaxed) == 0)
       place.since_ns.store(now_ns, std::memory_order_relaxed);
   }
+  /// A thread begins to wait for a condition with this mutex.
+  void wait_with(uint64_t condition, uint64_t mutex) {
+    place_of(condition).other.store(mutex, std::memory_order_relaxed);
+  }
+  /// So many of those that wait for the condition are about to be woken; no more than there are.
+  void signal(uint64_t condition, int32_t threads, uint64_t now_ns) {
+    const Place& waiting = place_of(condition);
+    Place& back = place_of(return_to(waiting.other.load(std::memory_order_relaxed)));
+    const int32_t room =
+        waiting.count.load(std::memory_order_relaxed) - back.count.load(std::memory_order_relaxed);
+    if (room <= 0) return;
+    if (back.count.fetch_add(threads < room ? threads : room, std::memory_order_relaxed) == 0)
+      back.since_ns.store(now_ns, std::memory_order_relaxed);
+  }
+  /// A mutex was unlocked for those that are on their way back.
+  void unlock_at(uint64_t mutex, uint64_t now_ns) {
+    place_of(return_to(mutex)).other.store(now_ns, std::memory_order_relaxed);
+  }
+  /// When the last of those unlocks was; 0: never.
+  uint64_t unlocked_ns(uint64_t mutex) const {
+    return place_of(return_to(mutex)).other.load(std::memory_order_relaxed);
+  }
+  /// A thread is back from the condition. Signals that woke nobody are forgotten with the last one.
+  void be_back(uint64_t condition, uint64_t mutex) {
+    if (count(condition) > 0)
+      leave(return_to(mutex));
+    else
+      place_of(return_to(mutex)).count.store(0, std::memory_order_relaxed);
+  }
+  /// The second place of a mutex; within it there is no other object.
+  static constexpr uint64_t return_to(uint64_t mutex) { return mutex + sizeof(uint64_t); }
+
   /// A child of a fork within the wait has not entered.
   void leave(uint64_t object) {
     std::atomic<int32_t>& count = place_of(object).count;
@@ -31,10 +67,11 @@ class Waiters {
   }
 
  private:
-  /// Both in one line of the cache: who has the lock looks at both.
-  struct alignas(16) Place {
+  /// All in one line of the cache: who has the lock looks at them.
+  struct alignas(32) Place {
     std::atomic<int32_t> count;
     std::atomic<uint64_t> since_ns;
+    std::atomic<uint64_t> other;  // of a condition, its mutex; of a mutex's second place, unlocked_ns()
   };
   static constexpr uint64_t kPlaces = 4096;
 

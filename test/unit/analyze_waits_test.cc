@@ -218,6 +218,39 @@ Test(waits, a_moment_counts_for_the_innermost_wait) {
   }
 }
 
+/// A call that copies for 10 ms is no wait; a lock that was not to be had is one, however it was waited for.
+Test(waits, calls_that_work_are_none) {
+  RandomProfile made = two_threads();
+  for (const ObjectKind kind : {ObjectKind::kDescriptor, ObjectKind::kMutex}) {
+    made.profile.waits.waits = {{20 * kMs, 10 * kMs, 5, {0}, {0}, 1, kind}};
+    const auto counted = analyze::counted_waits(made.profile, {}, concurrency_of(made.profile));
+    cr_expect_eq(counted.size(), kind == ObjectKind::kMutex ? 1u : 0u);
+    made.profile.run_states.lost = 1;
+    cr_expect_eq(analyze::counted_waits(made.profile, {}, concurrency_of(made.profile)).size(), 1u,
+                 "who knows what was lost");
+    made.profile.run_states.lost = 0;
+  }
+}
+
+/// A sample at 42 ms stands for 12 ms, of which the thread was blocked for none and 2 lie in the range.
+Test(waits, of_a_range_are_not_cut_by_a_sample_that_began_before) {
+  RandomProfile made = two_threads();
+  load::Profile& profile = made.profile;
+  profile.threads[1].end_cpu = {70 * kMs};
+  profile.samples.time_ns = {42 * kMs, 99 * kMs};
+  profile.samples.weight_ns = {12 * kMs, 58 * kMs};
+  profile.samples.thread = {{1}, {1}};
+  profile.samples.path = {{0}, {0}};
+  profile.samples.ticks = {1, 1};
+  for (const auto source : {load::RunStates::Source::kSwitches, load::RunStates::Source::kSweeps}) {
+    profile.run_states.source = source;
+    const auto states = analyze::settled_states(profile, {35 * kMs, 45 * kMs});
+    cr_expect_eq(states[1].running_ns, 5 * kMs);
+    cr_expect_eq(states[1].waiting_ns(), 5 * kMs);
+    cr_expect_eq(analyze::settled_states(profile, {0, 100 * kMs})[1].running_ns, 70 * kMs);
+  }
+}
+
 /// The waiter is blocked for the first half of each of so many stretches of 200 ns.
 RandomProfile often_blocked(uint32_t times) {
   RandomProfile made = two_threads();

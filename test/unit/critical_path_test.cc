@@ -94,6 +94,58 @@ Test(critical_path, who_delayed_whom_in_the_example) {
   cr_expect(!delays[3].object.process.valid(), "starts of all processes are one object");
 }
 
+/// A read that takes 20 ms because it copies, and one that waits for its first half.
+Test(critical_path, of_calls_that_work) {
+  PathBuilder built(30);
+  const ThreadId main = built.thread("main", 0, 30);
+  built.observe();
+  built.wait(main, ObjectKind::kDescriptor, 5, 5, 25);
+  expect_path(built, "0-30 Cruise main");
+  built.wait(main, ObjectKind::kDescriptor, 5, 5, 15);
+  built.observe();
+  built.profile().waits.waits.erase(built.profile().waits.waits.begin());
+  expect_path(built, "0-5 Cruise main, 5-15 Blocking main, 15-30 Cruise main");
+}
+
+/// Main signals at 20 and has the mutex until 49.
+PathBuilder signal_and_keep() {
+  PathBuilder built(60);
+  const ThreadId main = built.thread("main", 0, 60);
+  const ThreadId t = built.thread("T", 1, 58, main, 0);
+  built.thread("X", 1, 55, main, 0);
+  built.wait(t, ObjectKind::kMutex, kLock, 20, 50);
+  built.wait(t, ObjectKind::kCondition, kLock2, 2, 50);
+  built.wait(main, ObjectKind::kThread, uint64_t(built.tid(t)), 50, 59);
+  built.release(main, ObjectKind::kMutex, kLock, 49);
+  return built;
+}
+
+Test(critical_path, who_signals_and_keeps_the_mutex_has_the_other_wait_on) {
+  PathBuilder built = signal_and_keep();
+  built.release({0}, ObjectKind::kCondition, kLock2, 20);
+  expect_path(built,
+              "0-2 Cruise main, 2-49 Impact main, 49-50 Overhead main to T, 50-58 Impact T, "
+              "58-59 Overhead T to main, 59-60 Cruise main");
+  PathBuilder by_another = signal_and_keep();
+  by_another.release({2}, ObjectKind::kCondition, kLock2, 20);
+  expect_path(by_another,
+              "0-20 Cruise main, 20-49 Impact main, 49-50 Overhead main to T, 50-58 Impact T, "
+              "58-59 Overhead T to main, 59-60 Cruise main");
+}
+
+/// Nobody knows which of the hundred waits that were added up it was, nor who ended it.
+Test(critical_path, waits_that_were_only_added_up_are_not_followed) {
+  PathBuilder built(40);
+  const ThreadId main = built.thread("main", 0, 40);
+  built.wait(main, ObjectKind::kSemaphore, kLock, 10, 20);
+  built.observe();
+  expect_path(built, "0-10 Cruise main, 10-20 Blocking main, 20-40 Cruise main");
+  built.wait(main, ObjectKind::kSemaphore, kLock, 21, 22, 100);
+  expect_path(built, "0-10 Cruise main, 10-20 [not recorded] main, 20-40 Cruise main");
+  built.profile().waits.waits.erase(built.profile().waits.waits.begin());
+  expect_path(built, "0-10 Cruise main, 10-20 [not recorded] main, 20-40 Cruise main");
+}
+
 Test(critical_path, of_nothing_that_happens_is_the_main_thread) {
   PathBuilder built(50);
   built.thread("main", 0, 50);

@@ -54,6 +54,23 @@ Test(creations, what_was_destroyed_is_no_object) {
   cr_expect_eq(creation_of({at(10, 0x40), at(20, 0x40, 0, false), at(20, 0x40)}, since(25, 0x40)), 3u);
 }
 
+/// Its memory is a copy of the parent's, as that was then.
+Test(creations, a_forked_child_has_its_parents_objects) {
+  Profile profile = profile_with({at(10, 0x40), at(30, 0x80)}, {since(50, 0x40, 2), since(50, 0x80, 2)});
+  profile.processes[0].pid = 7, profile.processes[1].pid = 8, profile.processes[1].ppid = 7;
+  profile.processes[1].start_time = {20};
+  const auto creations = [&] {
+    for (Wait& wait : profile.waits.waits) wait.creation = 0;
+    find_creations(profile);
+    return std::pair(profile.waits.waits[0].creation, profile.waits.waits[1].creation);
+  };
+  cr_expect(creations() == std::pair(1u, 0u), "but not what was made after the fork");
+  profile.processes[1].exe = "/usr/bin/other";
+  cr_expect(creations() == std::pair(0u, 0u), "another program has other memory");
+  profile.processes[1].exe = "", profile.processes[1].ppid = 8;
+  cr_expect(creations() == std::pair(0u, 0u), "and no circle is without an end");
+}
+
 Test(creations, the_last_of_several_short_waits_counts) {
   Wait sum = since(10, 0x40);  // until 60
   sum.count = 10;

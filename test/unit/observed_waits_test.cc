@@ -116,6 +116,32 @@ Test(observed_waits, what_a_hook_saw_counts_once) {
   cr_expect(!waits[0].observed && waits[0].kind == ObjectKind::kMutex);
 }
 
+/// A condition whose mutex had to be waited for after the signal.
+Test(observed_waits, what_lies_around_a_hooks_wait_is_one_too) {
+  load::Profile profile = one_thread();
+  profile.waits.waits = {hooked(40, 10), hooked(40, 30)};
+  const std::vector<Wait> waits = waits_of(profile, looks_at({20, 35}));
+  cr_assert_eq(waits.size(), 2u);
+  cr_expect(!waits[0].observed && !waits[1].observed);
+}
+
+/// Killed at 40 ms: the kernel wakes the thread, and holds it for another millisecond.
+Test(observed_waits, to_be_held_for_a_core_dump_is_no_wait) {
+  load::Profile profile = one_thread();
+  std::vector<RunEvent>& events = profile.run_states.events;
+  events.resize(5);
+  events[2].time_ns = 40 * kMs, events[3].time_ns = 40 * kMs + kMs / 10;
+  events[4].time_ns = 41 * kMs, events[4].ended = true, events[4].running = 0;
+  for (const bool killed : {true, false}) {
+    load::Profile made = profile;
+    if (killed) made.threads[0].end_time = {};
+    const std::vector<Wait> waits = waits_of(made, looks_at({20, 40}));
+    uint32_t count = 0;
+    for (const Wait& wait : waits) count += wait.count;
+    cr_expect_eq(count, killed ? 1u : 2u);
+  }
+}
+
 Test(observed_waits, a_hook_without_a_stack_gets_that_of_the_look) {
   load::Profile profile = one_thread();
   load::PathTree tree(profile);

@@ -63,6 +63,7 @@ struct Blocked {
   uint64_t time_ns = 0;
   uint64_t moments_ns = 0;   // of the moments whose bands count for it
   BandTimes::Times bands{};  // of these; what was not observed is in none
+  bool never = false;        // by its switches the thread went on running: a call that took long, no wait
 
   void add(const Blocked& other) {
     time_ns += other.time_ns;
@@ -93,7 +94,7 @@ void add_blocked(const std::vector<Wait>& waits, ThreadId thread, TimeRange stre
     if (range.begin >= stretch.end || range.end > stretch.end) ++around;
     if (range.begin < stretch.end) {
       const TimeRange part = stretch.within(range);
-      blocked[row].add({part.length(), part.length(), bands.of(part)});
+      blocked[row].add({part.length(), part.length(), bands.of(part), false});
       ++place;
     } else if (outer != kNone) {
       place = outer;
@@ -122,6 +123,12 @@ void add_observed(const load::Profile& profile, TimeRange range, const BandTimes
   });
 }
 
+/// Reading and writing takes time of the processor, too.
+bool may_be_work(const load::Profile& profile, const Wait& wait) {
+  return wait.kind == format::ObjectKind::kDescriptor && profile.threads[wait.thread.index()].track.valid() &&
+         profile.run_states.lost == 0;
+}
+
 /// By row of Waits::waits. Switches tell when a thread was blocked; sweeps only how long, so the hook's time
 /// stands. So it does for sums of short ones, of which nobody knows when they were.
 std::vector<Blocked> blocked_time(const load::Profile& profile, TimeRange range, const BandTimes& bands) {
@@ -140,7 +147,12 @@ std::vector<Blocked> blocked_time(const load::Profile& profile, TimeRange range,
     blocked[i].bands = bands.of(moment);
   }
   const std::vector<Single> singles = single_waits(waits);
-  if (exact) add_observed(profile, range, bands, singles, blocked);
+  if (exact) {
+    add_observed(profile, range, bands, singles, blocked);
+    for (const Single& each : singles)
+      blocked[each.row].never = may_be_work(profile, waits[each.row]) &&
+                                waits[each.row].begin_ns() >= range.begin && blocked[each.row].time_ns == 0;
+  }
   take_inner_from_outer(singles, blocked);
   return blocked;
 }
@@ -191,7 +203,7 @@ std::vector<CountedWait> counted_waits(const load::Profile& profile, TimeRange r
   for (uint32_t row = 0; row < times.size(); ++row) {
     const Wait& wait = profile.waits.waits[row];
     const bool ends = wait.end_ns >= range.begin && wait.end_ns < range.end;
-    if (times[row].time_ns == 0 && !ends) continue;
+    if (times[row].never || (times[row].time_ns == 0 && !ends)) continue;
     counted.push_back({row, times[row].time_ns, ends ? wait.count : 0u, bands_of(times[row])});
   }
   return counted;

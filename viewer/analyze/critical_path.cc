@@ -12,6 +12,7 @@
 #include "viewer/analyze/releasers.h"
 #include "viewer/analyze/task_origin.h"
 #include "viewer/analyze/thread_activity.h"
+#include "viewer/analyze/unfollowed_waits.h"
 
 namespace varve::analyze {
 namespace {
@@ -43,6 +44,19 @@ class WaitCursors {
     return found ? left_[thread.index()] : kNoWait;
   }
 
+  /// Takes the one before `outer` where it is the last part of that; kNoWait where there is none. Who waits
+  /// for a condition waits in the end for its mutex.
+  uint32_t take_last_part(ThreadId thread, uint32_t outer) {
+    constexpr uint64_t kNear = 1000;  // ends of what ended at once
+    if (outer == first_[thread.index()]) return kNoWait;
+    const load::Wait &whole = waits_[outer], &part = waits_[outer - 1];
+    const bool is_part =
+        part.count == 1 && part.begin_ns() >= whole.begin_ns() && part.end_ns + kNear >= whole.end_ns;
+    if (!is_part) return kNoWait;
+    left_[thread.index()] = outer - 1;
+    return outer - 1;
+  }
+
   /// Undoes take().
   void put_back(ThreadId thread, uint32_t row) { left_[thread.index()] = row + 1; }
 
@@ -69,6 +83,7 @@ class Walk {
         releasers_(profile),
         activity_(profile),
         origins_(profile),
+        unfollowed_(profile),
         cursors_(profile),
         begun_(profile.threads.size()),
         ended_(profile.threads.size()) {
@@ -98,7 +113,7 @@ class Walk {
       PathSegment& after = path_.segments.back();
       if (after.what == segment.what && after.thread == segment.thread && after.from == segment.from &&
           after.delayed == segment.delayed && after.wait == segment.wait && after.child == segment.child &&
-          after.observed == segment.observed) {
+          after.observed == segment.observed && after.unfollowed == segment.unfollowed) {
         after.range.begin = begin;
         return;
       }
@@ -120,9 +135,38 @@ class Walk {
     const load::Wait& wait = profile_.waits.waits[row];
     if (!ran_since(wait.end_ns)) return cursors_.put_back(thread, row);
     const auto releaser = releasers_.of(wait);
+    if (const uint32_t part = cursors_.take_last_part(thread, row); part != kNoWait)
+      if (const auto last = releasers_.of(profile_.waits.waits[part]))
+        return released({part, begin_of_delay(row, part, releaser, *last), false}, *last);
     if (releaser) return released({row, wait.begin_ns(), false}, *releaser);
     if (let_on_by_input(wait.kind) && !wait.timed_out && ended_child(wait.begin_ns(), false)) return;
-    add(wait.begin_ns(), {.what = PathClass::kBlocking, .thread = thread_, .wait = row});
+    if (format::is_released(wait.kind) && !wait.timed_out &&
+        unfollowed_.may_have(thread_, {wait.begin_ns(), wait.end_ns}))
+      return add(wait.begin_ns(), {.what = PathClass::kNotRecorded, .thread = thread_, .unfollowed = true});
+    waited(wait.begin_ns(), row);
+  }
+
+  /// For no thread of the run. Reading and writing takes time of the processor, too: where the thread was
+  /// seen to run, or to be ready, it did not wait.
+  void waited(uint64_t begin, uint32_t row) {
+    constexpr uint64_t kLeastWork = 50'000;  // less is the way into a wait or out of it
+    begin = std::max(begin, path_.run.begin);
+    const bool may_work = profile_.waits.waits[row].kind == format::ObjectKind::kDescriptor;
+    while (may_work && time_ > begin) {
+      const ThreadActivity::Piece piece = activity_.last_observed(thread_, begin, time_);
+      const bool works = piece.what == Activity::kActive && piece.range.length() >= kLeastWork;
+      if (works)
+        ran_in(piece.range.begin);
+      else
+        add(piece.range.begin, {.what = PathClass::kBlocking, .thread = thread_, .wait = row});
+    }
+    add(begin, {.what = PathClass::kBlocking, .thread = thread_, .wait = row});
+  }
+
+  /// Who signals a condition and keeps the mutex delays the other since it began to wait.
+  uint64_t begin_of_delay(uint32_t whole, uint32_t part, const std::optional<Releaser>& first,
+                          const Releaser& last) const {
+    return profile_.waits.waits[first && first->thread == last.thread ? whole : part].begin_ns();
   }
 
   /// A pipe has an end, and a call is interrupted, when a child process ends.
@@ -136,7 +180,10 @@ class Walk {
     while (time_ > begin) {
       const ThreadActivity::Piece piece = activity_.last_piece(thread_, begin, time_);
       const uint64_t since = piece.range.begin;
-      if (piece.what == Activity::kActive) {
+      if ((piece.what == Activity::kBlocked || piece.short_wait) &&
+          unfollowed_.may_have(thread_, piece.range)) {
+        add(since, {.what = PathClass::kNotRecorded, .thread = thread_, .unfollowed = true});
+      } else if (piece.what == Activity::kActive) {
         ran_in(since);
       } else if (piece.what == Activity::kUnknown) {
         add(since, {.what = PathClass::kNotRecorded, .thread = thread_});
@@ -224,6 +271,7 @@ class Walk {
   const Releasers releasers_;
   const ThreadActivity activity_;
   const Origins origins_;
+  const UnfollowedWaits unfollowed_;
   WaitCursors cursors_;
   std::vector<bool> begun_;  // by thread: the walk has been at its begin
   std::vector<bool> ended_;  // by thread: the walk has come to it as a child process that ended

@@ -34,6 +34,7 @@ struct PathSegment {
   bool child = false;                    // no such row: for the end of a child process, as far as one can see
   WaitKind observed = WaitKind::kOther;  // of Blocking that no hook saw
   bool paused = false;                   // of kNotRecorded: because somebody said so
+  bool unfollowed = false;               // likewise: a wait for another thread that was only added to others
 };
 
 /// The path went from one thread to another. Most take time, which is Overhead.

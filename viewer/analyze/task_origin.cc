@@ -83,6 +83,7 @@ std::vector<uint64_t> ends_of_processes(const load::Profile& profile, const Thre
 }
 
 /// Whether the thread waited when its process ended: it was blocked shortly before, and no wait of it ended.
+/// What ends a process that says no good-bye, a crash, ends the waits of all its threads.
 bool waited_at_end(const load::Profile& profile, const ThreadActivity& activity, ThreadId thread,
                    uint64_t end) {
   const uint64_t look = end - std::min(end, kExitTime);
@@ -90,7 +91,8 @@ bool waited_at_end(const load::Profile& profile, const ThreadActivity& activity,
   const auto& waits = profile.waits.waits;
   const auto key = [](const load::Wait& wait) { return std::pair(wait.thread, wait.end_ns); };
   const auto next = std::ranges::lower_bound(waits, std::pair(thread, look), {}, key);
-  return blocked && (next == waits.end() || next->thread != thread);
+  const bool crashed = profile.processes[profile.threads[thread.index()].process.index()].end_time.count == 0;
+  return blocked && (crashed || next == waits.end() || next->thread != thread);
 }
 
 }  // namespace

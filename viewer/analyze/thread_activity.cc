@@ -147,6 +147,7 @@ ThreadActivity::Piece ThreadActivity::last_piece(ThreadId id, uint64_t begin, ui
       const bool blocked = blocked_elsewhere(id, rows, index);
       piece.what = blocked && piece.range.length() >= kLeastSwitched ? Activity::kBlocked : Activity::kActive;
       piece.wait = event.wait;
+      piece.short_wait = piece.what == Activity::kActive && event.active() == 0 && blocked;
       return piece;
     }
     piece.range.begin = std::max(begin, until);
@@ -193,6 +194,18 @@ bool ThreadActivity::observed_blocked(ThreadId id, uint64_t time) const {
   const auto next =
       std::ranges::upper_bound(rows, time, {}, [&](uint32_t row) { return events[row].time_ns; });
   return next != rows.begin() && !events[*(next - 1)].ended && events[*(next - 1)].active() == 0;
+}
+
+ThreadActivity::Piece ThreadActivity::last_observed(ThreadId id, uint64_t begin, uint64_t end) const {
+  const std::vector<RunEvent>& events = profile_.run_states.events;
+  const auto rows = events_of(profile_.threads[id.index()].track);
+  const auto next =
+      std::ranges::lower_bound(rows, end, {}, [&](uint32_t row) { return events[row].time_ns; });
+  if (next == rows.begin() || events[*(next - 1)].ended) return {{begin, end}, Activity::kUnknown, {}};
+  const RunEvent& event = events[*(next - 1)];
+  return {{std::max(begin, event.time_ns), end},
+          event.active() == RunEvent::kWhole ? Activity::kActive : Activity::kBlocked,
+          event.wait};
 }
 
 uint64_t ThreadActivity::last_known(ThreadId id) const {

@@ -21,6 +21,7 @@ class ThreadActivity {
     TimeRange range;
     Activity what = Activity::kUnknown;
     WaitKind wait = WaitKind::kOther;  // where blocked
+    bool short_wait = false;           // active but for a wait that is too short to be told apart
   };
 
   explicit ThreadActivity(const load::Profile& profile);
@@ -36,6 +37,9 @@ class ThreadActivity {
   uint64_t last_active(ThreadId thread) const;
   /// Whether the observer saw it blocked at that time, whatever for.
   bool observed_blocked(ThreadId thread, uint64_t time) const;
+  /// The last piece of [begin, end) as the observer alone saw it: blocked, or not for a moment, which is
+  /// active; nothing is taken for a wait that hooks know.
+  Piece last_observed(ThreadId thread, uint64_t begin, uint64_t end) const;
   /// Its end; where that is not known the last that was heard of it.
   uint64_t last_known(ThreadId thread) const;
 

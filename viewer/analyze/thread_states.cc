@@ -37,13 +37,29 @@ void add_time(ThreadStates& states, const RunEvent& event, uint64_t length) {
 }
 
 /// CPU time of each thread's samples and of what else its clock counted.
-std::vector<uint64_t> clocked_time(const load::Profile& profile, TimeRange range) {
+std::vector<uint64_t> clocked_within(const load::Profile& profile, TimeRange range) {
   std::vector<uint64_t> time(profile.threads.size());
   const load::Samples& samples = profile.samples;
   for (size_t i = 0; i < samples.size(); ++i)
     if (samples.thread[i].valid() && samples.time_ns[i] >= range.begin && samples.time_ns[i] <= range.end)
       time[samples.thread[i].index()] += samples.weight_ns[i];
   return time;
+}
+
+/// The same within `range`. A sample stands for the time since the one before, so where some of a thread's
+/// lie beyond, those within say too much or too little by up to an interval at each edge: there the thread
+/// ran as it was observed, in the proportion of its whole life.
+std::vector<uint64_t> clocked_time(const load::Profile& profile, TimeRange range,
+                                   const std::vector<ThreadStates>& observed) {
+  const TimeRange all{};
+  std::vector<uint64_t> clocked = clocked_within(profile, range);
+  const std::vector<uint64_t> whole = clocked_within(profile, all);
+  if (clocked == whole) return clocked;
+  const std::vector<ThreadStates> states = thread_states(profile, all);
+  for (size_t i = 0; i < clocked.size(); ++i)
+    if (clocked[i] != whole[i] && states[i].running_ns != 0)
+      clocked[i] = uint64_t(double(observed[i].running_ns) * double(whole[i]) / double(states[i].running_ns));
+  return clocked;
 }
 
 /// The thread ran for `running` of `lifetime`, and waited for what it neither ran nor was ready: of each kind
@@ -91,7 +107,7 @@ void settle_switches(ThreadStates& states, uint64_t running) {
 std::vector<ThreadStates> settled_states(const load::Profile& profile, TimeRange range) {
   std::vector<ThreadStates> all = thread_states(profile, range);
   const bool swept = profile.run_states.source == load::RunStates::Source::kSweeps;
-  const std::vector<uint64_t> clocked = clocked_time(profile, range);
+  const std::vector<uint64_t> clocked = clocked_time(profile, range, all);
   for (size_t i = 0; i < all.size(); ++i) {
     const load::Thread& thread = profile.threads[i];
     if (!all[i].known || thread.seen_only) continue;

@@ -35,20 +35,57 @@ uint64_t began(const Wait& wait) {
   return wait.end_ns - std::min(one, wait.end_ns);
 }
 
+/// Processes by pid and start, for children that go on with their parent's memory.
+class Forks {
+ public:
+  explicit Forks(const std::vector<Process>& processes) : processes_(processes) {
+    for (uint32_t i = 0; i < processes.size(); ++i)
+      by_start_.push_back({processes[i].pid, processes[i].start_time.count, {i}});
+    std::ranges::sort(by_start_);
+  }
+
+  /// The process that it was forked from; none where another program was begun.
+  ProcessId parent_of(ProcessId id) const {
+    const Process& child = processes_[id.index()];
+    const auto after =
+        std::ranges::lower_bound(by_start_, std::tuple(child.ppid, child.start_time.count, ProcessId{0}));
+    if (child.image != 0 || after == by_start_.begin()) return ProcessId::none();
+    const auto [pid, start, parent] = *(after - 1);
+    return pid == child.ppid && processes_[parent.index()].exe == child.exe ? parent : ProcessId::none();
+  }
+
+ private:
+  const std::vector<Process>& processes_;
+  std::vector<std::tuple<int32_t, uint64_t, ProcessId>> by_start_;
+};
+
+/// The last that is known of the object's life at that time.
+const Made* last_of(const std::vector<Made>& all, ProcessId process, uint64_t object, uint64_t time_ns) {
+  const auto after = std::ranges::upper_bound(all, std::tuple(process, object, time_ns), {}, &Made::key);
+  if (after == all.begin()) return nullptr;
+  const Made& last = *(after - 1);
+  return last.process == process && last.object == object ? &last : nullptr;
+}
+
 }  // namespace
 
 void find_creations(Profile& profile) {
   const std::vector<Made> all = by_object(profile);
   if (all.empty()) return;
+  const Forks forks(profile.processes);
+  constexpr int kMostForks = 64;  // one below the other; a damaged profile may have circles
   for (Wait& wait : profile.waits.waits) {
     if (!format::is_in_memory(wait.kind)) continue;
-    const ProcessId process = profile.threads[wait.thread.index()].process;
-    const auto after =
-        std::ranges::upper_bound(all, std::tuple(process, wait.object, began(wait)), {}, &Made::key);
-    if (after == all.begin()) continue;
-    const Made& last = *(after - 1);
-    const bool is_of_it = last.process == process && last.object == wait.object;
-    if (is_of_it && profile.waits.creations[last.row].made) wait.creation = last.row + 1;
+    ProcessId process = profile.threads[wait.thread.index()].process;
+    uint64_t time = began(wait);
+    const Made* last = last_of(all, process, wait.object, time);
+    for (int i = 0; i < kMostForks && !last; ++i) {
+      time = std::min(time, profile.processes[process.index()].start_time.count);
+      process = forks.parent_of(process);
+      if (!process.valid()) break;
+      last = last_of(all, process, wait.object, time);
+    }
+    if (last && profile.waits.creations[last->row].made) wait.creation = last->row + 1;
   }
 }
 

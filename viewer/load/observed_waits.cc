@@ -71,18 +71,40 @@ class OfThread {
     if (look.time_ns < std::max(last_end_ns_, life_.begin)) return;  // of the same wait, or too early
     const auto hooked = std::span(explained_).first(hooks_);
     const auto next = std::ranges::upper_bound(hooked, look.time_ns, {}, &BlockedStretch::end);
-    if (next != hooked.end() && next->begin <= look.time_ns)
-      return confirm(rows_[size_t(next - hooked.begin())], look);
+    if (const auto around = wait_around(next, hooked.end(), look.time_ns); around != hooked.end())
+      return confirm(rows_[size_t(around - hooked.begin())], look);
     anchors_.push_back({&look});
     auto stretch = blocked_.around(look.time_ns);
     if (!stretch) return;
     stretch->begin =
         std::max({stretch->begin, life_.begin, next == hooked.begin() ? 0 : std::prev(next)->end});
     stretch->end = std::min({stretch->end, life_.end, next == hooked.end() ? UINT64_MAX : next->begin});
-    if (stretch->length() == 0) return;
+    if (stretch->length() == 0 || dies_in(*stretch)) return;
     last_end_ns_ = stretch->end;
     explained_.push_back(*stretch);
     add(look, stretch->end, stretch->length(), 1u);
+  }
+
+  /// The first of them, which ended after the time, that had begun then. One may lie within another: that of
+  /// a signal handler, or for the mutex of a condition.
+  template <typename Iterator>
+  static Iterator wait_around(Iterator next, Iterator end, uint64_t time_ns) {
+    constexpr int kDeepest = 16;  // one within the other; a damaged profile may have more
+    for (int i = 0; i < kDeepest && next != end; ++i, ++next)
+      if (next->begin <= time_ns) return next;
+    return end;
+  }
+
+  /// A crash wakes all threads of the process, and the kernel holds each until the others are there: it goes
+  /// on waiting, as it seems, and never comes back.
+  bool dies_in(BlockedStretch stretch) const {
+    constexpr uint64_t kAwake = kNanosPerMilli.count;
+    const bool woken =
+        last_end_ns_ != 0 && stretch.begin >= last_end_ns_ && stretch.begin - last_end_ns_ < kAwake;
+    if (row_.end_time.count != 0 || !woken) return false;
+    size_t last = blocked_.size();
+    while (last > 0 && blocked_.part(last - 1).blocked_ns == 0) --last;
+    return last > 0 && stretch.end >= blocked_.part(last - 1).within.end;
   }
 
   /// Gives the time that is left to the nearest looks; returns how much of it no hook has in a sum.
@@ -101,7 +123,7 @@ class OfThread {
         near->time_ns += left;
         near->end_ns = std::max(near->end_ns, part.within.end);
         // A smaller part is the end or begin of a wait that has been counted.
-        if (left > part.blocked_ns / 2) near->waits += part.waits;
+        if (left > part.blocked_ns / 2 && !dies_in(part.within)) near->waits += part.waits;
       }
     }
     return rest == 0 ? 0 : double(rest - std::min(rest, sums_ns_)) / double(rest);

@@ -91,7 +91,8 @@ void App::draw_totals(Pane pane) {
   // Where the view is still to come its sums are known as a rule.
   if (const analyze::Ledger* ledger = view != nullptr ? &view->ledger : workspace_.totals()) {
     const uint64_t whole = ledger->whole().count, shown = ledger->shown.count;
-    const view::MetricKind& metric = view::metric_kind(workspace_.request().metric);
+    const view::MetricKind& metric =
+        view::metric_kind(view != nullptr ? view->metric : workspace_.request().metric);
     words = fmt::format("{} {}  ", metric.title, render::time_text(shown));
     if (shown != whole)
       words = fmt::format("{} {} of {}  ", metric.title, render::time_text(shown), render::time_text(whole));

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "common/session_keys.h"
@@ -81,6 +82,9 @@ std::string source_words(const load::Profile& profile) {
   const load::RunStates& states = profile.run_states;
   const std::string_view reason = profile.session.text(session_key::kObserverReason);
   const std::string why = reason.empty() ? "" : fmt::format(" ({})", reason);
+  const auto is_observers = [](const load::Damage& damage) { return damage.file == "observer"; };
+  if (!states.known() && std::ranges::any_of(profile.damages, is_observers))
+    return "The file with the run states of threads is damaged.";
   if (!states.known())
     return "The run states of threads were not recorded" + why + "; record with --run-states auto.";
   std::string words;

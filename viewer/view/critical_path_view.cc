@@ -47,12 +47,20 @@ uint64_t unknown_releasers(const load::Profile& profile, const analyze::Critical
   return sum;
 }
 
+uint64_t unfollowed_time(const analyze::CriticalPath& path) {
+  uint64_t sum = 0;
+  for (const PathSegment& segment : path.segments)
+    if (segment.unfollowed) sum += segment.range.length();
+  return sum;
+}
+
 void add_notes(View& view, const Source& source, const Request& request, const analyze::CriticalPath& path) {
   const load::Profile& profile = source.profile;
   view.notes.push_back(source_words(profile));
   view.notes.push_back(
       "Cruise: runs and delays nobody on the path. Impact: the next thread of the path waits for it. "
-      "Overhead: from a release until the other thread runs. Blocking: waits for no thread of the run.");
+      "Overhead: from a release until the other thread runs. Blocking: waits that no thread of the run was "
+      "seen to end.");
   if (!profile.run_states.known())
     view.notes.push_back(
         "Without run states a thread on the path counts as active where no hook saw it wait, so Cruise and "
@@ -65,6 +73,11 @@ void add_notes(View& view, const Source& source, const Request& request, const a
     view.notes.push_back(fmt::format(
         "{:.3f} ms of Blocking are waits for locks, conditions and threads that nobody was seen to end.",
         double(unknown) / 1e6));
+  if (const uint64_t unfollowed = unfollowed_time(path); unfollowed != 0)
+    view.notes.push_back(fmt::format(
+        "{:.3f} ms [not recorded] are waits for other threads, so short or so many that they were only added "
+        "up: the path stays with the thread that waited.",
+        double(unfollowed) / 1e6));
   if (request.by == By::kFunction)
     view.notes.push_back(
         "The run could be shorter by no more than Bound if the function, with all that it calls, used no CPU "

@@ -11,6 +11,7 @@
 #include "viewer/view/empty_profile.h"
 #include "viewer/view/make.h"
 #include "viewer/view/metrics.h"
+#include "viewer/view/rows.h"
 
 namespace varve::view {
 namespace {
@@ -81,6 +82,7 @@ namespace {
 /// CPU time is for no object, so all of it passes: how much the filter leaves is told of the waits.
 void tell_of_waits(View& view, const analyze::Ledger& waits) {
   view.ledger = waits;
+  view.metric = analyze::kWait;
   if (waits.shown.count == 0 && waits.filtered_out.count != 0)
     view.notes.push_back("No wait passes the filter.");
 }
@@ -94,9 +96,27 @@ Made make_of_cpu(const Kind& kind, const Source& source, const Request& request,
   Made made = make(kind, source, of_cpu);
   if (made && request.filter.object.given() && kind.waits == OfWaits::kNothing)
     made->notes.push_back("Only waits are for objects: --object changes nothing here.");
+  if (made && request.metric != analyze::kWait)
+    made->notes.push_back(
+        fmt::format("--metric {} changes nothing here: these are waits.", metric_kind(request.metric).name));
   if (made && request.filter.object.given() && kind.waits == OfWaits::kAlways)
     tell_of_waits(*made, analyze::ledger(source.profile, waits));
   return made;
+}
+
+/// Views that list damages one by one, or count them.
+bool tells_of_damages(const Kind& kind) { return kind.make == make_summary || kind.make == make_quality; }
+
+void add_common_notes(View& view, const Kind& kind, const Source& source, const Request& request) {
+  const size_t damages = source.profile.damages.size();
+  if (damages != 0 && !tells_of_damages(kind))
+    view.notes.push_back(fmt::format(
+        "{} of this profile: what could not be read is missing here. varve report quality names it.",
+        plural(damages, "damage", "damages")));
+  if (kind.make != make_idle && request.explained != analyze::kIdleAndPoor)
+    view.notes.push_back("--band is for varve report idle and changes nothing here.");
+  if (const MetricKind& metric = metric_kind(request.metric); metric.metric != analyze::kCpu)
+    view.notes.push_back(fmt::format("{}: {}.", metric.title, metric.meaning));
 }
 
 }  // namespace
@@ -109,7 +129,8 @@ Made make(const Kind& kind, const Source& source, const Request& request, const 
   if (std::string trouble = metric_trouble(source.profile, request);
       !trouble.empty() && kind.waits != OfWaits::kAlways)
     return tl::unexpected(std::move(trouble));
-  if (request.metric == analyze::kWait && kind.waits != OfWaits::kByMetric)
+  const bool only_waits = kind.make == make_waits && request.metric != analyze::kCpu;
+  if (only_waits || (request.metric == analyze::kWait && kind.waits != OfWaits::kByMetric))
     return make_of_cpu(kind, source, request, prepared.selection);
   const Source observed{source.profile, source.symbols, &prepared.concurrency,
                         request.metric == analyze::kWait, source.path};
@@ -120,10 +141,11 @@ Made make(const Kind& kind, const Source& source, const Request& request, const 
   if (!made) return made;
   made->name = kind.name;
   made->ledger = ledger;
+  made->metric = request.metric;
   made->filter = cut_words(request);
-  if (const MetricKind& metric = metric_kind(request.metric); metric.metric != analyze::kCpu)
-    made->notes.push_back(fmt::format("{}: {}.", metric.title, metric.meaning));
-  if (nothing_left) made->notes.push_back("Nothing passes the filter: all of the time is filtered out.");
+  add_common_notes(*made, kind, observed, request);
+  if (nothing_left && kind.waits != OfWaits::kAlways)
+    made->notes.push_back("Nothing passes the filter: all of the time is filtered out.");
   for (std::string& reason : why_empty(source.profile)) made->notes.push_back(std::move(reason));
   return made;
 }

@@ -110,8 +110,9 @@ struct View {
   std::vector<std::string> notes;
   std::vector<std::string> next;  // commands worth typing now; in text only
   analyze::Ledger ledger;
-  std::string filter;             // in words; empty: none
-  std::deque<std::string> texts;  // what cells point to and nobody else owns
+  analyze::Metric metric = analyze::kCpu;  // what the ledger is of
+  std::string filter;                      // in words; empty: none
+  std::deque<std::string> texts;           // what cells point to and nobody else owns
 
   std::string_view own(std::string text) { return texts.emplace_back(std::move(text)); }
 };

@@ -11,6 +11,7 @@
 #include "common/session_keys.h"
 #include "viewer/analyze/object_names.h"
 #include "viewer/analyze/wait_objects.h"
+#include "viewer/view/band_words.h"
 #include "viewer/view/make.h"
 #include "viewer/view/path_words.h"
 #include "viewer/view/rows.h"
@@ -201,8 +202,8 @@ void add_notes(const Source& source, View& view) {
   const std::string_view least = profile.session.text(session_key::kWaitMinNs);
   if (least == "0") view.notes.push_back("Waits were not recorded: --waits off.");
   if (!profile.run_states.known())
-    view.notes.push_back(
-        "Run states were not recorded, so waits have no bands, and those that no hook saw are missing.");
+    view.notes.push_back(source_words(profile) +
+                         " So waits have no bands, and those that no hook saw are missing.");
 }
 
 uint64_t sum_of(const std::vector<analyze::CountedWait>& waits) {

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// Who waits for what, as threads that let others go on find it: above all the way back from a condition to
+// its mutex. Context: tests.
+#include "agent/waiters.h"
+
+#include <criterion/criterion.h>
+
+using varve::agent::Waiters;
+
+namespace {
+
+constexpr uint64_t kCondition = 0x1000, kMutex = 0x2000, kBack = Waiters::return_to(kMutex);
+
+Waiters& fresh() {
+  static Waiters waiters;
+  return waiters;
+}
+
+void wait(Waiters& waiters, uint64_t now_ns) {
+  waiters.wait_with(kCondition, kMutex);
+  waiters.enter(kCondition, now_ns);
+}
+void come_back(Waiters& waiters) {
+  waiters.leave(kCondition);
+  waiters.be_back(kCondition, kMutex);
+}
+
+}  // namespace
+
+Test(waiters, a_signalled_thread_is_on_its_way_to_the_mutex) {
+  Waiters& waiters = fresh();
+  wait(waiters, 10), wait(waiters, 11);
+  cr_expect_eq(waiters.count(kBack), 0);
+  waiters.signal(kCondition, 1, 20);
+  cr_expect_eq(waiters.count(kBack), 1);
+  cr_expect_eq(waiters.since_ns(kBack), 20u);
+  cr_expect_eq(waiters.count(kMutex), 0, "nobody called lock()");
+  waiters.unlock_at(kMutex, 70);
+  cr_expect_eq(waiters.unlocked_ns(kMutex), 70u);
+  come_back(waiters);
+  cr_expect_eq(waiters.count(kBack), 0);
+  cr_expect_eq(waiters.count(kCondition), 1);
+}
+
+Test(waiters, no_more_come_back_than_wait) {
+  Waiters& waiters = fresh();
+  waiters.signal(kCondition, 1, 5);
+  cr_expect_eq(waiters.count(kBack), 0, "a signal that nobody waits for is lost");
+  wait(waiters, 10), wait(waiters, 11), wait(waiters, 12);
+  waiters.signal(kCondition, 1, 20), waiters.signal(kCondition, INT32_MAX, 30);
+  cr_expect_eq(waiters.count(kBack), 3);
+  cr_expect_eq(waiters.since_ns(kBack), 20u, "of the first");
+  waiters.signal(kCondition, INT32_MAX, 40);
+  cr_expect_eq(waiters.count(kBack), 3);
+  come_back(waiters), come_back(waiters), come_back(waiters);
+  cr_expect_eq(waiters.count(kBack), 0);
+}
+
+/// Two signals may wake one thread; once nobody waits any more nobody is on the way.
+Test(waiters, signals_that_woke_nobody_are_forgotten) {
+  Waiters& waiters = fresh();
+  wait(waiters, 10), wait(waiters, 11);
+  waiters.signal(kCondition, 2, 20);
+  come_back(waiters);
+  wait(waiters, 25);
+  waiters.signal(kCondition, 1, 30);
+  come_back(waiters), come_back(waiters);
+  cr_expect_eq(waiters.count(kCondition), 0);
+  cr_expect_eq(waiters.count(kBack), 0);
+}
