@@ -12,10 +12,14 @@
 #include <initializer_list>
 
 #include "agent/descriptor_wait.h"
+#include "agent/epoll_members.h"
 #include "agent/hooks.h"
 #include "agent/real.h"
 
 namespace varve::agent {
+
+constinit EpollMembers epoll_members;
+
 namespace {
 
 using format::ObjectKind;
@@ -41,6 +45,7 @@ Real<int(int)> real_fdatasync{"fdatasync"};
 Real<int(pollfd*, nfds_t, int)> real_poll{"poll"};
 Real<int(pollfd*, nfds_t, int, size_t)> real_poll_chk{"__poll_chk"};
 Real<int(int, fd_set*, fd_set*, fd_set*, timeval*)> real_select{"select"};
+Real<int(int, int, int, epoll_event*)> real_epoll_ctl{"epoll_ctl"};
 Real<int(int, epoll_event*, int, int)> real_epoll_wait{"epoll_wait"};
 
 /// The first of the sets that has a descriptor, once the kernel has found them readable.
@@ -59,7 +64,7 @@ void resolve_io_hooks() {
   real_recv.get(), real_recv_chk.get(), real_recvfrom.get(), real_recvfrom_chk.get(), real_recvmsg.get();
   real_send.get(), real_sendto.get(), real_sendmsg.get();
   real_accept.get(), real_accept4.get(), real_connect.get(), real_fsync.get(), real_fdatasync.get();
-  real_poll.get(), real_poll_chk.get(), real_select.get(), real_epoll_wait.get();
+  real_poll.get(), real_poll_chk.get(), real_select.get(), real_epoll_ctl.get(), real_epoll_wait.get();
 }
 
 VARVE_HOOK ssize_t read(int fd, void* to, size_t size) {
@@ -132,9 +137,15 @@ VARVE_HOOK int select(int count, fd_set* in, fd_set* out, fd_set* except, timeva
   if (any && result >= 0) waiting.was_for(first_ready(count, {in, out, except}));
   return result;
 }
+VARVE_HOOK int epoll_ctl(int epoll, int operation, int fd, epoll_event* event) noexcept {
+  const int result = real_epoll_ctl(epoll, operation, fd, event);
+  // The kernel has read it, so it can be read.
+  if (result == 0 && (operation == EPOLL_CTL_ADD || operation == EPOLL_CTL_MOD))
+    epoll_members.add(epoll, event->data.u64, fd);
+  return result;
+}
 VARVE_HOOK int epoll_wait(int fd, epoll_event* events, int count, int timeout) {
-  Waiting waiting(ObjectKind::kPoll, uint64_t(unsigned(fd)), Asked::kNo);
-  return waiting.found_ready(real_epoll_wait(fd, events, count, timeout));
+  return waited_by_epoll(fd, events, [=] { return real_epoll_wait(fd, events, count, timeout); });
 }
 
 }  // namespace varve::agent

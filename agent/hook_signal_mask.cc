@@ -13,6 +13,7 @@
 #include <cerrno>
 
 #include "agent/descriptor_wait.h"
+#include "agent/epoll_members.h"
 #include "agent/hooks.h"
 #include "agent/image.h"
 #include "agent/program_memory.h"
@@ -273,15 +274,15 @@ VARVE_HOOK int pselect(int count, fd_set* in, fd_set* out, fd_set* except, const
 
 VARVE_HOOK int epoll_pwait(int fd, epoll_event* events, int count, int timeout, const sigset_t* set) {
   WaitMask filtered(set);
-  Waiting waiting(ObjectKind::kPoll, unsigned(fd), Asked::kNo);
-  return waiting.found_ready(real_epoll_pwait(fd, events, count, timeout, filtered.get()));
+  return waited_by_epoll(fd, events,
+                         [&] { return real_epoll_pwait(fd, events, count, timeout, filtered.get()); });
 }
 
 VARVE_HOOK int epoll_pwait2(int fd, epoll_event* events, int count, const timespec* timeout,
                             const sigset_t* set) {
   WaitMask filtered(set);
-  Waiting waiting(ObjectKind::kPoll, unsigned(fd), Asked::kNo);
-  return waiting.found_ready(real_epoll_pwait2(fd, events, count, timeout, filtered.get()));
+  return waited_by_epoll(fd, events,
+                         [&] { return real_epoll_pwait2(fd, events, count, timeout, filtered.get()); });
 }
 
 }  // namespace varve::agent

@@ -252,7 +252,7 @@ bool is_time_out(long result) {
 }
 
 Waiting::Waiting(ObjectKind kind, uint64_t object, Asked asked)
-    : block_(traces_waits() ? current_block : nullptr), asked_(asked) {
+    : block_(traces_waits() ? current_block : nullptr), long_object_(object), asked_(asked) {
   if (block_ && (!block_->live || !has_room(*block_, this))) block_ = nullptr;
   if (!block_) return;
   forget_left_scope(*block_, this);
@@ -288,6 +288,7 @@ uint64_t Waiting::end() {
   block_ = nullptr;
   const uint64_t now = now_of(block);
   if (mutex_ != 0) end_for_mutex(block, now);
+  if (now >= wait_.begin_ns + agent_state.wait_min_ns) wait_.object = long_object_;
   if (!was_none_) end_wait(block, wait_, asked_, timed_out_, now);
   if (awaits_event(block)) look_for_event(block, now);
   return now > wait_.begin_ns ? now - wait_.begin_ns : 0;

@@ -118,7 +118,9 @@ class Waiting {
   /// for the mutex.
   void is_with(uint64_t mutex);
   /// What was waited for turned out later; only for kinds that no thread of the process releases.
-  void was_for(uint64_t object) { wait_.object = object; }
+  void was_for(uint64_t object) { wait_.object = long_object_ = object; }
+  /// Likewise, but short ones are counted for what was waited for.
+  void was_for_if_long(uint64_t object) { long_object_ = object; }
 
  private:
   void end_for_mutex(ThreadBlock& block, uint64_t now) const;
@@ -127,6 +129,7 @@ class Waiting {
   OpenWait wait_;
   OpenWait outer_;               // what this thread waited for when a handler of the program's came
   void* outer_scope_ = nullptr;  // likewise
+  uint64_t long_object_;
   const Asked asked_;
   uint64_t mutex_ = 0;  // of a condition
   bool was_none_ = false;

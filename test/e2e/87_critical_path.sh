@@ -223,6 +223,65 @@ expect_eq "the path through streams at both ends" "$(path_of drained)" "['source
 expect_eq "the kind of what is read by streams" "$(rows waits drained "[r['object'].split()[0] for r in rows if r['type'] == 'Stream' and n(r, 'wait_ns') > 20e6]")" \
   "['Pipe']"
 
+# Who signals a condition and keeps its mutex; and who writes to what another finds by epoll_wait.
+build others -lpthread <<'P'
+#include <pthread.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+static int ready, ends[2];
+static void work(int ms) {
+  struct timespec begin, now;
+  clock_gettime(CLOCK_MONOTONIC, &begin);
+  do clock_gettime(CLOCK_MONOTONIC, &now);
+  while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < ms);
+}
+static void *keeper(void *none) {
+  prctl(PR_SET_NAME, "keeper");
+  work(50);
+  pthread_mutex_lock(&m);
+  ready = 1;
+  pthread_cond_signal(&c);
+  work(100);
+  return pthread_mutex_unlock(&m), none;
+}
+static void *sender(void *none) {
+  prctl(PR_SET_NAME, "sender");
+  work(100);
+  return write(ends[1], "x", 1) == 1 ? none : ends;
+}
+static int by_condition(void) {
+  pthread_mutex_lock(&m);
+  while (!ready) pthread_cond_wait(&c, &m);
+  return pthread_mutex_unlock(&m);
+}
+static int by_epoll(void) {
+  // What is given with it is no descriptor: nothing but the call that added it says which it is.
+  struct epoll_event event = {.events = EPOLLIN, .data.ptr = &ready};
+  char got;
+  int epoll = epoll_create1(0);
+  return epoll_ctl(epoll, EPOLL_CTL_ADD, ends[0], &event) || epoll_wait(epoll, &event, 1, -1) != 1 || read(ends[0], &got, 1) != 1;
+}
+int main(int argc, char **argv) {
+  const int epoll = argc > 1 && !strcmp(argv[1], "epoll");
+  pthread_t thread;
+  prctl(PR_SET_NAME, "waiter");
+  if (epoll && pipe(ends)) return 2;
+  pthread_create(&thread, 0, epoll ? sender : keeper, 0);
+  const int bad = epoll ? by_epoll() : by_condition();
+  work(60);
+  return pthread_join(thread, 0) || bad;
+}
+P
+profile kept ./others
+expect_eq "the path past a signal under the mutex" "$(path_of kept)" "['keeper', 'waiter']"
+profile found ./others epoll
+expect_eq "the path through epoll_wait" "$(path_of found)" "['sender', 'waiter']"
+
 # Without waits nobody can say for whom T1 waited, and the report says so.
 record -q -o off --waits off ./example 10
 report critical-path off
