@@ -4,12 +4,17 @@
 # alone
 . "$(dirname "$0")/agent.inc"
 
+# whole PROFILE WHAT [SHARE]: so many of its stacks are whole, all unless told; if not, the report says why.
+whole() {
+  holds "whole stacks $2, of $("$VARVE" report quality $1 | sed -n '/not whole/,/^$/p')" "$(summary whole_stack_share $1) >= ${3:-1}"
+}
+
 # stack KIND FUNCTION...: nearly all the program's time lies under each of the functions, in that order from the root.
 stack() {
   local kind=$1
   shift
   profile $kind $programs/odd_stacks $kind 300
-  holds "whole stacks of $kind" "$(summary whole_stack_share $kind) == 1"
+  whole $kind "of $kind"
   # The widest row of each function: its depth and its time.
   rows top-down $kind "[max([(n(r, 'total_ns'), int(r['depth'])) for r in rows if r['function'] == f] or [(0, 0)]) for f in '$*'.split()]" >found
   python3 - "$(truth leaf)" <<'P' || fail "stacks of $kind: time and depth of $*: $(cat found)"
@@ -29,11 +34,11 @@ stack plt main plt
 expect_eq "samples in the vDSO" "$(rows modules vdso '[r for r in rows if "vdso" in r["module"]] != []')" True
 
 profile flight $programs/in_flight 300
-holds "whole stacks while exceptions fly" "$(summary whole_stack_share flight) >= 0.99"
+whole flight "while exceptions fly" 0.99
 holds "time under the destructor" "$(rows hotspots flight "sum(n(r, 'total_ns') for r in rows if 'Burns' in r['function'])") > 0.5 * $(summary cpu_ns flight)"
 
 profile pointer $programs/no_cfi pointer 300
-holds "whole stacks by frame pointer" "$(summary whole_stack_share pointer) == 1"
+whole pointer "by frame pointer"
 for function in main caller with_pointer leaf; do
   holds "time under $function" "$(rows hotspots pointer "total('$function')") > 0.9 * $(truth leaf) - 10e6"
 done

@@ -24,10 +24,15 @@ while IFS=$'\t' read -r kind words; do
   expect_eq "$kind, bare" "$(tail -1 bare)" "$words"
   for options in "--interval 1ms" "--interval 1ms --waits off" "--interval 10ms"; do
     # A tick on the way out of a call that a stop has woken ends it, and events come there far more often: varve-safety(7) says so.
-    [ $kind != stopped ] || options="$options --timer cpu"
-    rm -rf p
-    record -q $options -o p timeout 60 $programs/odd_signals $kind </dev/null
-    expect_eq "exit code of $kind with $options" $code 0
+    # Of timers three runs in a row hardly ever have one there; a call that always ended would show in each.
+    tries=1
+    [ $kind != stopped ] || tries=3 options="$options --timer cpu"
+    while
+      rm -rf p
+      record -q $options -o p timeout 60 $programs/odd_signals $kind </dev/null
+      expect_eq "exit code of $kind with $options" $code 0
+      ! cmp -s out bare && ((--tries > 0))
+    do :; done
     cmp -s out bare || fail "$kind with $options differs from the bare run: $(cat bare)$(show)"
     expect_eq "words on the error output" "$(cat err)" ""
     [[ $options != "--interval 1ms"?( --timer cpu) ]] || holds "samples of $kind" "$(summary samples p) >= 5"
