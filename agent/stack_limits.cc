@@ -31,8 +31,8 @@ void learn_default_stack_size() {
 }
 
 StackBounds main_stack() {
-  auto high = (uint64_t(__libc_stack_end) & ~(kPage - 1)) + kPage;
-  return {high - kLeastStackGap, high};
+  const auto high = uint64_t(__libc_stack_end);
+  return {(high & ~(kPage - 1)) + kPage - kLeastStackGap, high};
 }
 
 /// The lower end is taken an eighth too high where it is computed: guard, descriptor and static TLS lie

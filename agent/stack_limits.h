@@ -9,7 +9,7 @@
 
 namespace varve::agent {
 
-/// The stack that the kernel gave the process.
+/// The stack that the kernel gave the process, up to where its first frame began.
 StackBounds main_stack();
 
 /// The stack of a thread made by pthread_create. glibc puts its thread descriptor at the top of the stack, so

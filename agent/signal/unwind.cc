@@ -255,12 +255,14 @@ class Walk {
   }
 
   /// rbp points to the saved rbp, with the return address above it. The psABI wants the outermost rbp to be
-  /// zero.
+  /// zero. Without a chain of them zero may be any number, but not where the stack begins: there the loader
+  /// calls constructors, from code without CFI.
   Outcome frame_pointer_step() {
     const uint64_t frame = registers_.value[cfi::kRbp];
     if (exact_ && leaf_step()) return kGoOn;
     if (!registers_.knows(cfi::kRbp)) return stop(StackEnd::kNoUnwindInfo);
-    if (frame == 0 && result_.used_frame_pointer) return stop(StackEnd::kRoot);
+    if (frame == 0 && (result_.used_frame_pointer || sp() == memory_.own().high))
+      return stop(StackEnd::kRoot);
     uint64_t outer, return_address;
     if (!may_be_frame(frame) || !memory_.read(frame, &outer) || !memory_.read(frame + 8, &return_address)) {
       return stop(StackEnd::kNoUnwindInfo);

@@ -33,6 +33,21 @@ stack vdso main vdso
 stack plt main plt
 expect_eq "samples in the vDSO" "$(rows modules vdso '[r for r in rows if "vdso" in r["module"]] != []')" True
 
+# Constructors of libraries, which the loader calls before main() from code without CFI: of one that needs the agent, so that this is begun.
+build libearly.so -shared -fPIC -I"$root/test/programs" -Wl,--no-as-needed -L"$BUILD" -l:libvarve.so <<'P'
+#include "work.h"
+static uint64_t x = 7;
+__attribute__((noinline)) static void construct(void) { SPIN(x, 100 * STEPS_PER_MS); }
+__attribute__((constructor)) static void begin(void) {
+  construct();
+  __asm__ volatile("" ::"r"(x));
+}
+P
+build constructed -L. -Wl,--no-as-needed -learly -Wl,-rpath-link,"$BUILD" -Wl,-rpath,"$PWD" <<<'int main(void) { return 0; }'
+profile early ./constructed
+whole early "of constructors"
+holds "time under constructors" "$(rows hotspots early 'total("construct")') > 0.5 * $(summary cpu_ns early)"
+
 profile flight $programs/in_flight 300
 whole flight "while exceptions fly" 0.99
 holds "time under the destructor" "$(rows hotspots flight "sum(n(r, 'total_ns') for r in rows if 'Burns' in r['function'])") > 0.5 * $(summary cpu_ns flight)"
