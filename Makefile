@@ -72,6 +72,10 @@ BENCHES := $(patsubst test/bench/%.cc,$(BUILD)/bench/%,$(BENCH_SRC))
 MICROS := $(patsubst test/micro/%.cc,$(BUILD)/micro/%,$(MICRO_SRC)) $(BUILD)/micro/calls_micro
 PAGES := $(patsubst man/%.in,$(BUILD)/man/%,$(wildcard man/*.in)) $(patsubst man/%,$(BUILD)/man/%,$(filter-out %.in,$(wildcard man/*.[157])))
 
+# Who types a target and no -j has all processors build all the same.
+jobs = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
+SUBMAKE = $(MAKE) --no-print-directory $(jobs)
+
 .PHONY: all demo check test unit programs replays asan stress fuzz bench bench-micro accuracy accept format install uninstall dist clean deps \
   deps-check deps-bench
 .DELETE_ON_ERROR:
@@ -159,10 +163,10 @@ replays: $(patsubst test/fuzz/fuzz_%.cc,$(BUILD)/replay/%,$(FUZZ_SRC))
 # Builds what the tests run, then runs all of them, or those that T names (see test). The corpus wants the sanitizers' build.
 CHECKED := all programs $(BUILD)/unit-tests
 check: deps-check
-	+$(MAKE) --no-print-directory $(CHECKED)
-	+$(MAKE) --no-print-directory VARIANT=faults BUILD=build/faults build/faults/libvarve.so
+	+$(SUBMAKE) $(CHECKED)
+	+$(SUBMAKE) VARIANT=faults BUILD=build/faults build/faults/libvarve.so
 ifneq ($(if $(T),$(filter e2e,$(T))$(findstring fuzz,$(T)),all),)
-	+$(MAKE) --no-print-directory VARIANT=asan BUILD=build/asan replays
+	+$(SUBMAKE) VARIANT=asan BUILD=build/asan replays
 endif
 	BUILD=$(BUILD) CXX="$(CXX)" test/run.sh $(T)
 
@@ -172,12 +176,12 @@ test: $(CHECKED)
 
 # All but the timing of other people's programs, with varve's own code under AddressSanitizer and UBSan.
 asan:
-	+$(MAKE) --no-print-directory VARIANT=asan all programs build/asan/unit-tests
+	+$(SUBMAKE) VARIANT=asan all programs build/asan/unit-tests
 	BUILD=build/asan ASAN_OPTIONS=detect_leaks=0 test/run.sh unit e2e
 
 stress: all programs
-	+$(MAKE) --no-print-directory VARIANT=faults BUILD=build/faults build/faults/libvarve.so
-	+$(MAKE) --no-print-directory VARIANT=soak BUILD=build/soak build/soak/replay/screens
+	+$(SUBMAKE) VARIANT=faults BUILD=build/faults build/faults/libvarve.so
+	+$(SUBMAKE) VARIANT=soak BUILD=build/soak build/soak/replay/screens
 	BUILD=$(BUILD) TEST_LIMIT=1800 test/run.sh stress
 
 # libFuzzer wants clang; its flags go over the viewer's sources once more, into a folder of their own.
@@ -205,11 +209,11 @@ $(BUILD)/micro/calls_micro: test/micro/calls_micro.c test/programs/work.h
 	$(CC) -O2 -g -I. $< -o $@ -lpthread
 # varve beside other profilers; the tables are test/bench/RESULTS.md. RUNS, WHAT, PROGRAMS, TOOLS, RATES and NEW: test/bench/run.sh.
 bench: deps-bench
-	+$(MAKE) --no-print-directory all programs $(BENCHES)
+	+$(SUBMAKE) all programs $(BENCHES)
 	BUILD=$(BUILD) test/bench/run.sh
 # What profilers say of programs that know the truth; the table is test/accuracy/RESULTS.md. LENGTH: a multiple of the usual length.
 accuracy: deps-bench
-	+$(MAKE) --no-print-directory all $(BUILD)/accuracy/truth
+	+$(SUBMAKE) all $(BUILD)/accuracy/truth
 	BUILD=$(BUILD) test/accuracy/run.sh
 $(BUILD)/accuracy/truth: test/accuracy/truth.c test/programs/work.h
 	@mkdir -p $(@D)
@@ -231,7 +235,7 @@ deps-bench: deps
 	NO_DEPS=$(NO_DEPS) test/deps.sh bench || true
 
 demo: deps
-	+$(MAKE) --no-print-directory all
+	+$(SUBMAKE) all
 	BUILD=$(BUILD) test/demo.sh
 
 # Writes the golden texts anew, to be looked at before they are committed.
