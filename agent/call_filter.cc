@@ -4,60 +4,17 @@
 // Context: any thread of the target.
 #include "agent/call_filter.h"
 
-#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <time.h>
 
 #include <cstddef>
 #include <cstring>
 
 #include "agent/program_memory.h"
-#include "agent/signal/clock.h"
-#include "agent/signal/raw_syscall.h"
+#include "common/agent_calls.h"
 
 namespace varve::agent {
 namespace {
-
-struct Call {
-  int number;
-  uint64_t arguments[3];
-};
-/// What ticks and hooks ask of the kernel once a program runs; a filter may look at the arguments.
-constexpr Call kCalls[] = {
-    {__NR_clock_gettime, {uint64_t(CLOCK_THREAD_CPUTIME_ID)}},
-    {__NR_clock_gettime, {uint64_t(CLOCK_PROCESS_CPUTIME_ID)}},
-    {__NR_rt_sigprocmask, {}},
-    {__NR_rt_sigtimedwait, {}},
-    {__NR_sigaltstack, {}},
-    {__NR_getpid, {}},
-    {__NR_getppid, {}},
-    {__NR_gettid, {}},
-    {__NR_sched_yield, {}},
-    {__NR_nanosleep, {}},
-    {__NR_prctl, {PR_GET_NAME}},
-    {__NR_prctl, {PR_GET_SECCOMP}},
-    {__NR_timer_create, {uint64_t(kTickClock)}},
-    {__NR_timer_settime, {}},
-    {__NR_timer_delete, {}},
-    {__NR_getrusage, {}},
-    {__NR_prlimit64, {}},
-    {__NR_open, {0, O_RDWR | O_CLOEXEC | O_NOFOLLOW}},
-    {__NR_open, {0, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600}},
-    {__NR_open, {0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY}},
-    {__NR_fstat, {}},
-    {__NR_fstatfs, {}},
-    {__NR_read, {}},
-    {__NR_pread64, {}},
-    {__NR_fallocate, {}},
-    {__NR_pwrite64, {}},
-    {__NR_mmap, {0, 65536, PROT_READ | PROT_WRITE}},
-    {__NR_mprotect, {0, 4096, PROT_NONE}},
-    {__NR_munmap, {}},
-    {__NR_close, {}},
-};
 
 class Machine {
  public:
@@ -172,7 +129,7 @@ bool is_readable(const sock_fprog* filter) {
          can_read(filter->filter, filter->len * sizeof(sock_filter));
 }
 
-uint32_t answer(const sock_filter* code, uint32_t length, const Call& call) {
+uint32_t answer(const sock_filter* code, uint32_t length, const AgentCall& call) {
   seccomp_data data{};
   data.nr = call.number;
   data.arch = AUDIT_ARCH_X86_64;
@@ -184,7 +141,7 @@ uint32_t answer(const sock_filter* code, uint32_t length, const Call& call) {
 
 bool would_harm(const sock_fprog* filter) {
   if (!is_readable(filter)) return false;
-  for (const Call& call : kCalls)
+  for (const AgentCall& call : kAgentCalls)
     if (harms(answer(filter->filter, filter->len, call))) return true;
   const uint32_t action = answer(filter->filter, filter->len, {__NR_rt_sigreturn, {}});
   return action != SECCOMP_RET_ALLOW && action != SECCOMP_RET_LOG;

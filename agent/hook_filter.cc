@@ -14,6 +14,7 @@
 #include "agent/image.h"
 #include "agent/real.h"
 #include "agent/signal/agent_state.h"
+#include "agent/signal/filtered.h"
 #include "agent/system_calls.h"
 
 namespace varve::agent {
@@ -25,6 +26,7 @@ void before_filter(const void* argument) {
   const auto* filter = static_cast<const sock_fprog*>(argument);
   if (!in_recorded_process()) return;
   if (would_harm(filter)) return leave_image();
+  filters_tried.store(false, std::memory_order_relaxed);
   if (would_harm_events(filter)) agent_state.events_allowed.store(false, std::memory_order_relaxed);
 }
 

@@ -6,6 +6,7 @@
 #include <link.h>
 #include <signal.h>
 #include <sys/auxv.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,10 +17,12 @@
 #include "agent/descriptor_names.h"
 #include "agent/hooks.h"
 #include "agent/marks.h"
+#include "agent/process_status.h"
 #include "agent/refusal.h"
 #include "agent/session.h"
 #include "agent/signal/agent_state.h"
 #include "agent/signal/clock.h"
+#include "agent/signal/filtered.h"
 #include "agent/signal/frame_source.h"
 #include "agent/signal/loaded_object.h"
 #include "agent/signal/unload_gate.h"
@@ -164,19 +167,16 @@ void learn_own_code() {
   agent_state.own_code = {uint64_t(own.dlfo_map_start), uint64_t(own.dlfo_map_end)};
 }
 
-/// By a debugger, which would stop at each SIGTRAP.
-bool is_traced() {
-  constexpr char kName[] = "\nTracerPid:\t";
-  char status[2048];
-  const long size = read_file("/proc/self/status", status, sizeof status - 1);
-  status[size > 0 ? size : 0] = 0;
-  const char* tracer = std::strstr(status, kName);
-  return tracer && tracer[sizeof kName - 1] != '0';
+/// Filters that the process was started with do no harm where the recorder has tried all of them.
+bool filters_are_tried(uint32_t tried) {
+  return tried && raw_syscall(__NR_prctl, PR_GET_SECCOMP) > 0 &&
+         status_number("Seccomp_filters") == long(tried);
 }
 
 void take_events() {
   agent_state.events_wanted = true;
-  const bool taken = !is_traced() && begin_tick_signal(SIGTRAP);
+  // A debugger would stop at each SIGTRAP.
+  const bool taken = status_number("TracerPid") <= 0 && begin_tick_signal(SIGTRAP);
   agent_state.events_allowed.store(taken, std::memory_order_relaxed);
 }
 
@@ -190,6 +190,7 @@ bool begin_settings() {
   agent_state.stack_depth = control.stack_depth;
   agent_state.walk_limit = walk_limit(control.interval_ns);
   agent_state.follow = control.flags & format::kControlFollow;
+  filters_tried.store(filters_are_tried(control.tried_filters), std::memory_order_relaxed);
   if (control.flags & format::kControlEvents) take_events();
   agent_state.events_at_once = control.flags & format::kControlAtOnce;
   agent_state.wait_min_ns = control.flags & format::kControlWaits ? control.wait_min_ns : 0;

@@ -177,7 +177,10 @@ struct ControlBlock {
   uint32_t stack_depth;  // frames
   uint32_t changes;      // of the state so far, the first one too; those beyond kMostChanges are not noted
   uint64_t wait_min_ns;  // waits as long as this have a stack
-  uint32_t reserved[8];
+  /// Filters of system calls that the recorder was started with, if they let agents do all that they want; 0:
+  /// none, or they are not known to.
+  uint32_t tried_filters;
+  uint32_t reserved[7];
 };
 static_assert(sizeof(ControlBlock) == 64);
 /// The control chunk is the first of the session file: header page, chunk header, this block.

@@ -20,6 +20,7 @@
 #include "viewer/command.h"
 #include "viewer/record/clock.h"
 #include "viewer/record/closing_line.h"
+#include "viewer/record/filter_trial.h"
 #include "viewer/record/finalize.h"
 #include "viewer/record/host_facts.h"
 #include "viewer/record/launcher.h"
@@ -230,7 +231,7 @@ tl::expected<void, std::string> Recording::prepare() {
   record::AgentSettings settings{options_.interval,   uint32_t(options_.stack_depth),
                                  !options_.no_follow, options_.delay.count != 0,
                                  ticks_.events(),     at_once,
-                                 options_.wait_min};
+                                 options_.wait_min,   record::tried_filters()};
   auto session = record::SessionWriter::create(directory_->descriptor(), settings);
   if (!session) return tl::unexpected(session.error());
   session_.emplace(std::move(*session));

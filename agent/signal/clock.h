@@ -51,9 +51,6 @@ inline uint64_t children_cpu_ns() {
 /// The CPU clock of another thread of this process. Encoding: linux/posix-timers.h, CPUCLOCK_PERTHREAD |
 /// CPUCLOCK_SCHED.
 constexpr clockid_t thread_clock(int tid) { return clockid_t(~unsigned(tid) << 3 | 4 | 2); }
-/// The calling thread's time as scheduler ticks charge it (CPUCLOCK_PERTHREAD | CPUCLOCK_PROF of thread 0):
-/// it goes on by a whole tick in whoever runs at one. For timers only.
-constexpr clockid_t kTickClock = clockid_t(~0u << 3 | 4);
 constexpr int tid_of(clockid_t clock) { return int(~(unsigned(clock) >> 3) & 0x1fffffff); }
 
 }  // namespace varve::agent

@@ -6,11 +6,18 @@
 
 #include <sys/prctl.h>
 
+#include <atomic>
+
 #include "agent/signal/raw_syscall.h"
 
 namespace varve::agent {
 
+/// All filters that apply in this process are known to let the agent do what it wants.
+inline constinit std::atomic<bool> filters_tried{false};
+
 /// Of the calling thread; also true where the kernel does not say.
-inline bool is_filtered() { return raw_syscall(__NR_prctl, PR_GET_SECCOMP) != 0; }
+inline bool is_filtered() {
+  return !filters_tried.load(std::memory_order_relaxed) && raw_syscall(__NR_prctl, PR_GET_SECCOMP) != 0;
+}
 
 }  // namespace varve::agent

@@ -13,6 +13,7 @@
 #include "agent/signal/clock.h"
 #include "agent/signal/file_identity.h"
 #include "agent/signal/kernel_signal.h"
+#include "common/agent_calls.h"
 #include "common/tick_event.h"
 
 namespace varve::agent {

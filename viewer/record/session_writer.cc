@@ -70,6 +70,7 @@ tl::expected<void, std::string> SessionWriter::begin(const AgentSettings& settin
   control.wait_min_ns = settings.wait_min.count;
   control.interval_ns = settings.interval.count;
   control.stack_depth = settings.stack_depth;
+  control.tried_filters = settings.tried_filters;
   std::memcpy(pages.data() + kControlOffset, &control, sizeof control);
   ControlPages{pages.data()}.note(state, {header_.start_monotonic_ns});
   if (!write_at(descriptor_, pages.data(), pages.size(), 0))

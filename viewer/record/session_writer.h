@@ -27,6 +27,7 @@ struct AgentSettings {
   bool events = false;                        // ticks come from events, not from CPU timers
   bool events_at_once = false;                // ... from each thread's start on
   Nanos wait_min{format::kDefaultWaitMinNs};  // waits as long as this have a stack; zero: none is recorded
+  uint32_t tried_filters = 0;                 // filter_trial.h
 };
 
 class SessionWriter {

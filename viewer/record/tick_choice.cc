@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,6 +15,7 @@
 #include <utility>
 
 #include "common/tick_event.h"
+#include "viewer/record/filter_trial.h"
 #include "viewer/record/host_facts.h"
 
 namespace varve::record {
@@ -25,7 +25,7 @@ namespace {
 int open_event() {
   perf_event_attr event = format::tick_event(uint64_t(kNanosPerSecond.count), 0);
   event.disabled = 1;
-  const int descriptor = int(syscall(SYS_perf_event_open, &event, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
+  const int descriptor = open_perf_event(event, 0, -1);
   if (descriptor < 0) return -1;
   void* page = mmap(nullptr, format::kTickEventBytes, PROT_READ, MAP_SHARED, descriptor, 0);
   if (page != MAP_FAILED) return munmap(page, format::kTickEventBytes), descriptor;
@@ -42,6 +42,7 @@ bool old_kernel() {
 }
 
 std::string why_refused(int error) {
+  if (std::string why = why_filtered(); !why.empty()) return "performance events are not used: " + why;
   std::string level = small_file("/proc/sys/kernel/perf_event_paranoid", 32);
   level = level.substr(0, level.find('\n'));
   if (level.empty()) return "the kernel has no performance events";

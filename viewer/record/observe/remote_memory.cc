@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// process_vm_readv. See remote_memory.h.
+// See remote_memory.h.
 // Context: viewer.
 #include "viewer/record/observe/remote_memory.h"
-
-#include <sys/uio.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+
+#include "viewer/record/filter_trial.h"
 
 namespace varve::record::observe {
 
@@ -16,9 +16,7 @@ const RemoteMemory::Block* RemoteMemory::block(uint64_t address) {
   if (place.address == address) return &place;
   if (++reads_ > kMostReads) return nullptr;
   place.address = 1;
-  iovec here{place.bytes.data(), kBlockBytes};
-  iovec there{reinterpret_cast<void*>(address), kBlockBytes};
-  if (process_vm_readv(process_, &here, 1, &there, 1, 0) != ssize_t(kBlockBytes)) {
+  if (!read_process(process_, address, place.bytes.data(), kBlockBytes)) {
     refused_ |= errno == EPERM;
     return nullptr;
   }

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <linux/perf_event.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 
 #include "common/session_keys.h"
 #include "viewer/record/clock.h"
+#include "viewer/record/filter_trial.h"
 #include "viewer/record/host_facts.h"
 
 namespace varve::record::observe {
@@ -52,11 +52,8 @@ perf_event_attr switch_attributes() {
   return attributes;
 }
 
-int open_event(const perf_event_attr& attributes, pid_t process, int processor) {
-  return int(syscall(SYS_perf_event_open, &attributes, process, processor, -1, PERF_FLAG_FD_CLOEXEC));
-}
-
 std::string why_refused(int error) {
+  if (std::string why = why_filtered(); !why.empty()) return "context switches are not shown: " + why;
   std::string level = small_file("/proc/sys/kernel/perf_event_paranoid", 32);
   level = level.substr(0, level.find('\n'));
   if (error == ENOSYS || level.empty()) return "the kernel has no performance events";
@@ -87,7 +84,7 @@ std::vector<int> online_processors() {
 }  // namespace
 
 std::string why_no_switches() {
-  int event = open_event(switch_attributes(), 0, -1);
+  int event = open_perf_event(switch_attributes(), 0, -1);
   if (event < 0) return why_refused(errno);
   close(event);
   return "";
@@ -123,7 +120,7 @@ std::string SwitchRings::open_ring(pid_t command, int processor, size_t& pages) 
   for (; pages >= kLeastPages; pages /= 2) {
     perf_event_attr attributes = switch_attributes();
     attributes.wakeup_watermark = uint32_t(pages * page_size / 2);
-    int event = open_event(attributes, command, processor);
+    int event = open_perf_event(attributes, command, processor);
     if (event < 0) return errno == ENODEV ? "" : why_refused(errno);
     size_t size = (pages + 1) * page_size;
     void* mapped = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, event, 0);

@@ -4,8 +4,8 @@
 #include "viewer/record/observe/wait_look.h"
 
 #include <sys/syscall.h>
-#include <sys/uio.h>
 
+#include "viewer/record/filter_trial.h"
 #include "viewer/record/observe/proc_file.h"
 
 namespace varve::record::observe {
@@ -15,9 +15,7 @@ namespace {
 long restarted_number(pid_t process, uint64_t program_counter) {
   char code[32];
   if (program_counter < sizeof code) return -1;
-  iovec here{code, sizeof code};
-  iovec there{reinterpret_cast<void*>(program_counter - sizeof code), sizeof code};
-  if (process_vm_readv(process, &here, 1, &there, 1, 0) != ssize_t(sizeof code)) return -1;
+  if (!read_process(process, program_counter - sizeof code, code, sizeof code)) return -1;
   return syscall_number_in({code, sizeof code});
 }
 

@@ -1,0 +1,71 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Hazard 23: filters of system calls that the recorder itself was started with, as in most containers. One that lets agents do
+# what they want takes nothing from a recording; under one that does not, or with another of the program's own, they ask less,
+# and no program ends for it.
+. "$(dirname "$0")/guest.inc"
+
+# behind NUMBER COMMAND...: under a filter that ends who makes this system call; -1: nobody.
+build behind <<'C'
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+int main(int argc, char** argv) {
+  if (argc < 3) return 3;
+  struct sock_filter code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+                               BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)atoi(argv[1]), 0, 1),
+                               BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  struct sock_fprog filter = {4, code};
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0)) return 4;
+  execvp(argv[2], argv + 2);
+  return 127;
+}
+C
+
+# A reader that waits for its pipe: the descriptor's name is what an agent asks for that heeds no filter.
+build piped -lpthread <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static int ends[2];
+static void* writer(void* unused) {
+  for (int i = 0; i < 5; ++i) usleep(20000), write(ends[1], "x", 1);
+  return unused;
+}
+int main(void) {
+  pthread_t thread;
+  char byte;
+  if (pipe(ends) || pthread_create(&thread, 0, writer, 0)) return 1;
+  for (int i = 0; i < 5; ++i)
+    if (read(ends[0], &byte, 1) != 1) return 2;
+  pthread_join(thread, 0);
+  return puts("read"), 0;
+}
+C
+grep -q '^Seccomp_filters:' /proc/self/status || { echo "SKIPPED: this kernel does not count filters"; exit 0; }
+
+# recorded NAME NUMBER COMMAND...: recorded behind the filter; whether its pipe has a name is then in `named`.
+recorded() {
+  local name=$1 number=$2
+  shift 2
+  run timeout -s KILL "$guest_limit" ./behind "$number" "$VARVE" record -q -o "$name" -- "$@"
+  expect_eq "exit code behind a filter of $number" $code 0
+  expect_eq "output behind a filter of $number" "$(cat out)" read
+  "$VARVE" report waits --format csv "$name" >waits.csv || fail "report waits"
+  named=$(grep -c '^Pipe ' waits.csv)
+}
+recorded free -1 ./piped
+[ "$named" -gt 0 ] || fail "behind a filter that lets everything pass the pipe has no name: $(cat waits.csv)"
+recorded twice -1 ./behind -1 ./piped
+expect_eq "names behind a filter that the recorder does not know" $named 0
+# process_vm_readv, perf_event_open, rt_sigpending and getpeername (asm/unistd_64.h), which the program does not make.
+for number in 310 298 127 52; do
+  recorded "without-$number" "$number" ./piped
+  expect_eq "names behind a filter of $number" $named 0
+  "$VARVE" report concurrency "without-$number" >concurrency || fail "report concurrency"
+  expect_match concurrency "a filter of system calls .seccomp. that varve was started with ends who asks for them"
+done
