@@ -206,6 +206,7 @@ class Recording {
   record::RunEnd watch(pid_t command);
   void finish(const record::RunEnd& end);
   void begin_finalizing();
+  bool finalized(const record::RunEnd& end);
 
   const RecordOptions& options_;
   const record::Verdict& verdict_;
@@ -216,8 +217,9 @@ class Recording {
   std::optional<record::PerfMapKeeper> perf_maps_;
   Nanos start_;  // of the run, CLOCK_MONOTONIC: just before exec
   record::observe::Observer observer_;
-  std::string no_observer_;                           // why the command was not let go
-  std::optional<record::Finalization> finalization_;  // early: the command goes on
+  std::string no_observer_;         // why the command was not let go
+  bool recording_stopped_ = false;  // early: the command goes on
+  std::optional<record::Finalization> finalization_;
 };
 
 tl::expected<void, std::string> Recording::prepare() {
@@ -263,7 +265,9 @@ bool Recording::before_exec(pid_t command) {
 /// In a process of its own: the command may go on meanwhile, the user may lose patience, and the libraries
 /// that read other people's debug information may crash.
 void Recording::begin_finalizing() {
+  recording_stopped_ = true;
   perf_maps_->collect();
+  if (options_.quiet && options_.no_finalize) return;  // nothing to say, nothing to store
   bool progress = !options_.quiet && isatty(STDERR_FILENO);
   finalization_.emplace(directory_->path(),
                         record::FinalizeOptions{!options_.no_finalize, progress, store_views});
@@ -281,8 +285,8 @@ bool interrupted() {
 /// While the finalization ran nobody could tell.
 bool no_child_lives() { return waitpid(-1, nullptr, WNOHANG) < 0 && errno == ECHILD; }
 
-void Recording::finish(const record::RunEnd& end) {
-  if (!finalization_) begin_finalizing();
+/// Waits for the finalization. False: the user did not want to.
+bool Recording::finalized(const record::RunEnd& end) {
   record::ChildTask& task = finalization_->task();
   if (end.own_child_status) task.reaped(*end.own_child_status);
   while (!task.ended_within(20))
@@ -291,11 +295,18 @@ void Recording::finish(const record::RunEnd& end) {
       say(fmt::format(
           "interrupted; the profile in {} is whole, but varve report has to look up its names each time",
           directory_->path()));
-      return;
+      return false;
     }
-  record::Finalized profile = finalization_->result();
+  return true;
+}
+
+void Recording::finish(const record::RunEnd& end) {
+  if (!recording_stopped_) begin_finalizing();
+  if (finalization_ && !finalized(end)) return;
   if (!end.all_ended && no_child_lives())
     record::trim_agent_files(directory_->descriptor(), record::Trim::kTail);
+  if (!finalization_) return;
+  const record::Finalized profile = finalization_->result();
   if (!options_.quiet) say(record::closing_line(profile, end, directory_->path()));
   std::string why = record::why_few_samples(profile, end, options_.interval);
   if (!why.empty() && !options_.quiet) say(why);
@@ -313,7 +324,7 @@ record::RunEnd Recording::watch(pid_t command) {
   plan.on_early_stop = [this] {
     observer_.stop(*session_);  // its thread must not be there when a child is forked
     begin_finalizing();
-    return finalization_->task().pid();
+    return finalization_ ? finalization_->task().pid() : 0;
   };
   return record::supervise(command, start_, plan, signals_, *session_, *perf_maps_);
 }

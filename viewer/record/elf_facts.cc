@@ -84,9 +84,18 @@ std::vector<std::string> needed_libraries(Elf* elf, const std::vector<GElf_Phdr>
   return libraries;
 }
 
+/// Programs have up to a hundred thousand dynamic symbols, and few have one of these.
+bool names_sanitizers(Elf* elf, const GElf_Shdr& symbols) {
+  constexpr std::string_view kInit = "san_init";
+  Elf_Scn* section = elf_getscn(elf, symbols.sh_link);
+  const Elf_Data* names = section ? elf_rawdata(section, nullptr) : nullptr;
+  return names && names->d_buf && memmem(names->d_buf, names->d_size, kInit.data(), kInit.size());
+}
+
 void look_at_symbols(Elf_Scn* section, const GElf_Shdr& header, Elf* elf, ElfFacts& facts) {
+  if (!header.sh_entsize || !names_sanitizers(elf, header)) return;
   Elf_Data* data = elf_getdata(section, nullptr);
-  if (!data || !header.sh_entsize) return;
+  if (!data) return;
   size_t count = std::min<size_t>(data->d_size / header.sh_entsize, kMostSymbols);
   for (size_t i = 0; i < count; ++i) {
     GElf_Sym symbol;
