@@ -84,23 +84,41 @@ std::vector<std::string> needed_libraries(Elf* elf, const std::vector<GElf_Phdr>
   return libraries;
 }
 
-/// Programs have up to a hundred thousand dynamic symbols, and few have one of these.
-bool names_sanitizers(Elf* elf, const GElf_Shdr& symbols) {
-  constexpr std::string_view kInit = "san_init";
-  Elf_Scn* section = elf_getscn(elf, symbols.sh_link);
-  const Elf_Data* names = section ? elf_rawdata(section, nullptr) : nullptr;
-  return names && names->d_buf && memmem(names->d_buf, names->d_size, kInit.data(), kInit.size());
+/// Whether the bytes stand in this part of the file. Read in pieces: the names of node's symbols are five
+/// megabytes, and a mapping of a file that shrinks is a fault.
+bool holds(int descriptor, const GElf_Shdr& section, std::string_view wanted) {
+  constexpr size_t kPiece = 1 << 16;
+  std::vector<char> piece(kPiece);
+  size_t kept = 0;  // of the piece before, at the begin: what is wanted may lie across
+  for (uint64_t done = 0; done < section.sh_size;) {
+    const size_t rest = std::min<uint64_t>(kPiece - kept, section.sh_size - done);
+    const ssize_t got = pread(descriptor, piece.data() + kept, rest, off_t(section.sh_offset + done));
+    if (got <= 0) return false;
+    const size_t size = kept + size_t(got);
+    if (memmem(piece.data(), size, wanted.data(), wanted.size())) return true;
+    kept = std::min(size, wanted.size() - 1);
+    std::memmove(piece.data(), piece.data() + size - kept, kept);
+    done += uint64_t(got);
+  }
+  return false;
 }
 
-void look_at_symbols(Elf_Scn* section, const GElf_Shdr& header, Elf* elf, ElfFacts& facts) {
-  if (!header.sh_entsize || !names_sanitizers(elf, header)) return;
+/// Programs have up to a hundred thousand dynamic symbols, and few have one of these.
+bool names_sanitizers(const OpenElf& file, const GElf_Shdr& symbols) {
+  GElf_Shdr names;
+  Elf_Scn* section = elf_getscn(file.elf, symbols.sh_link);
+  return section && gelf_getshdr(section, &names) && holds(file.descriptor, names, "san_init");
+}
+
+void look_at_symbols(Elf_Scn* section, const GElf_Shdr& header, const OpenElf& file, ElfFacts& facts) {
+  if (!header.sh_entsize || !names_sanitizers(file, header)) return;
   Elf_Data* data = elf_getdata(section, nullptr);
   if (!data) return;
   size_t count = std::min<size_t>(data->d_size / header.sh_entsize, kMostSymbols);
   for (size_t i = 0; i < count; ++i) {
     GElf_Sym symbol;
     if (!gelf_getsym(data, int(i), &symbol) || symbol.st_shndx == SHN_UNDEF) continue;
-    const char* name = elf_strptr(elf, header.sh_link, symbol.st_name);
+    const char* name = elf_strptr(file.elf, header.sh_link, symbol.st_name);
     if (!name || name[0] != '_') continue;
     facts.defines_asan |= std::strcmp(name, "__asan_init") == 0;
     facts.defines_tsan |= std::strcmp(name, "__tsan_init") == 0;
@@ -108,16 +126,16 @@ void look_at_symbols(Elf_Scn* section, const GElf_Shdr& header, Elf* elf, ElfFac
   }
 }
 
-void look_at_sections(Elf* elf, ElfFacts& facts) {
+void look_at_sections(const OpenElf& file, ElfFacts& facts) {
   size_t names = 0;
-  if (elf_getshdrstrndx(elf, &names) != 0) return;
-  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section));) {
+  if (elf_getshdrstrndx(file.elf, &names) != 0) return;
+  for (Elf_Scn* section = nullptr; (section = elf_nextscn(file.elf, section));) {
     GElf_Shdr header;
     if (!gelf_getshdr(section, &header)) continue;
-    const char* name = elf_strptr(elf, names, header.sh_name);
+    const char* name = elf_strptr(file.elf, names, header.sh_name);
     std::string_view text = name ? name : "";
     facts.go |= text == ".go.buildinfo" || text == ".note.go.buildid" || text == ".gopclntab";
-    if (header.sh_type == SHT_DYNSYM) look_at_symbols(section, header, elf, facts);
+    if (header.sh_type == SHT_DYNSYM) look_at_symbols(section, header, file, facts);
   }
 }
 
@@ -149,7 +167,7 @@ tl::expected<ElfFacts, std::string> read_elf_facts(const std::string& path) {
     facts.dynamic = true;
     facts.needed = needed_libraries(file.elf, headers, segment);
   }
-  look_at_sections(file.elf, facts);
+  look_at_sections(file, facts);
   return facts;
 }
 

@@ -15,8 +15,6 @@ namespace {
 using format::SwitchKind;
 using Kind = RingEvent::Kind;
 
-constexpr Nanos kStackPeriod{50 * kNanosPerMilli.count};  // of one thread, from one look to the next
-
 /// As /proc says it now; empty for a thread that has ended.
 std::string_view current_name(pid_t process, pid_t thread, std::span<char> buffer) {
   std::string_view name = read_task(process, thread, "comm", buffer).text;
@@ -193,7 +191,7 @@ void SwitchTracks::take_lost(const RingEvent& event) {
 void SwitchTracks::look_at(Track& track, Nanos now, bool stack_too) {
   const StackLooks::Thread thread{track.index, track.pid, track.tid};
   const auto turns = stack_too ? stacks_.turns(thread) : std::nullopt;
-  if (stack_too) track.stack_time = now;
+  if (stack_too) track.pace.look(now);
   WaitLook look = look_at_wait(track.pid, track.tid, [&](pid_t tid) {
     auto found = live_.find(tid);
     return found != live_.end() && found->second.pid == track.pid;
@@ -204,7 +202,10 @@ void SwitchTracks::look_at(Track& track, Nanos now, bool stack_too) {
     ++refused_looks_;
     stacks_.refuse(track.pid);
   }
-  if (look.result == WaitLook::Result::kBlocked && turns) stacks_.look(thread, look.call, *turns);
+  if (look.result == WaitLook::Result::kBlocked && turns) {
+    stacks_.look(thread, look.call, *turns);
+    track.pace.found(look.call.program_counter, look.call.stack_pointer);
+  }
   if (blocked) {
     track.look_time = now;
     track.look_kind = look.kind;
@@ -218,7 +219,7 @@ void SwitchTracks::look_at_blocked(Nanos now, Allowance allowance) {
   std::erase_if(blocked_, [&](Stretch& stretch) {
     Track* track = find(stretch);
     if (!track) return true;
-    const bool due = !subject_.wait_stacks || now - track->stack_time >= kStackPeriod;
+    const bool due = !subject_.wait_stacks || track->pace.due(now);
     if ((stretch.kind_known && !due) || !allowance.left()) return false;
     look_at(*track, now, due);
     stretch.kind_known = true;

@@ -15,6 +15,7 @@
 #include "viewer/record/observe/perf_ring.h"
 #include "viewer/record/observe/source.h"
 #include "viewer/record/observe/stack_looks.h"
+#include "viewer/record/observe/stack_pace.h"
 
 namespace varve::record::observe {
 
@@ -49,7 +50,7 @@ class SwitchTracks {
     bool blocked = false;
     uint32_t voluntary = 0, involuntary = 0;
     uint32_t stretch = 0;  // counts the events: a look holds while it stays
-    Nanos stack_time;      // of the last look at its stack, in any stretch
+    StackPace pace;        // of looks at its stack, in any stretch
     Nanos look_time;       // of a look in this stretch that is not settled; 0: none
     WaitKind look_kind = WaitKind::kOther;
     char name[16] = {};

@@ -16,6 +16,7 @@
 #include "common/units.h"
 #include "viewer/record/observe/proc_text.h"
 #include "viewer/record/observe/source.h"
+#include "viewer/record/observe/stack_pace.h"
 
 namespace varve::record::observe {
 
@@ -32,7 +33,7 @@ struct Task {
   bool active = false;                 // it ran, or was ready, in the stretch before the last look
   bool active_before = false;          // and in the stretch before that
   bool wait_known = false;             // until it runs again
-  Nanos looked_at;                     // when its wait was looked at last
+  StackPace pace;                      // of looks at its stack
   bool over = false;                   // a zombie: it has ended, but /proc still shows it
   bool gone = false;                   // to be removed
   std::optional<SwitchCounts> counts;  // as read at counted_at

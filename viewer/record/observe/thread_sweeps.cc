@@ -23,7 +23,6 @@ constexpr Nanos kLateTime{20 * kNanosPerMilli.count};
 constexpr uint64_t kExtraOneIn = 3;
 constexpr Nanos kCountsPeriod{200 * kNanosPerMilli.count};  // between two looks at a thread's counts
 
-constexpr Nanos kStackPeriod{50 * kNanosPerMilli.count};  // between two looks at a thread that runs and waits
 constexpr Nanos kNamePeriod = kNanosPerSecond;  // between two looks at the name of a thread that waits
 
 /// Counts that were read a while before a thread's end are those of its life if at least nine in ten of its
@@ -154,9 +153,10 @@ void ThreadSweeps::look_at_processors(Allowance allowance) {
 
 void ThreadSweeps::look_at_wait_of(Task& task, const TaskProcess& process) {
   Nanos now = clock_now(CLOCK_MONOTONIC);
-  task.looked_at = now;
   const StackLooks::Thread thread{task.track, task.pid, task.tid, task.descriptor};
-  const auto turns = stacks_.turns(thread);
+  const bool stack_too = task.pace.due(now);
+  if (stack_too) task.pace.look(now);
+  const auto turns = stack_too ? stacks_.turns(thread) : std::nullopt;
   WaitLook look = look_at_wait(task.pid, task.tid, [&](pid_t tid) {
     return std::ranges::any_of(process.tasks, [tid](const Task& other) { return other.tid == tid; });
   });
@@ -166,7 +166,10 @@ void ThreadSweeps::look_at_wait_of(Task& task, const TaskProcess& process) {
     ++refused_looks_;
     stacks_.refuse(task.pid);
   }
-  if (look.result == WaitLook::Result::kBlocked && turns) stacks_.look(thread, look.call, *turns);
+  if (look.result == WaitLook::Result::kBlocked && turns) {
+    stacks_.look(thread, look.call, *turns);
+    task.pace.found(look.call.program_counter, look.call.stack_pointer);
+  }
   if (look.result == WaitLook::Result::kBlocked) writer_.wait(task.track, now, look.kind);
   if (task.over) return end_track(task, now);
   if (now - task.named_at < kNamePeriod) return;
@@ -198,7 +201,7 @@ void ThreadSweeps::look_at_waits(Allowance& allowance) {
 void ThreadSweeps::look_at_active(Allowance& allowance) {
   for (size_t i = 0; i < active_.size(); ++i) {
     const auto [task, process] = active_[(turn_ + i) % active_.size()];
-    if (task->gone || task->over || saturating_sub(swept_, task->looked_at) < kStackPeriod) continue;
+    if (task->gone || task->over || !task->pace.due(swept_)) continue;
     if (!allowance.left()) return;
     look_at_wait_of(*task, *process);
   }
