@@ -5,6 +5,7 @@ import os
 import sys
 
 from alone import Alone
+from beside import Beside
 from compare import INTERVALS, Compare
 from machine import machine
 from printing import Printing
@@ -14,7 +15,7 @@ from tools import all_tools
 from workloads import all_workloads
 
 ALONE = ["observer", "start", "report", "view"]
-SECTIONS = ["compare", "print", *ALONE, "render"]
+SECTIONS = ["compare", "beside", "print", *ALONE, "render"]
 
 
 def chosen(every, wanted, what):
@@ -56,6 +57,10 @@ def main():
     for section in arguments.section:
         if section == "compare":
             Compare(results, arguments.work, workloads, tools, intervals).run(arguments.runs)
+        elif section == "beside":
+            others = {workload.name: workload for workload in all_workloads(arguments.build)}
+            twins = [(workload, others[workload.name]) for workload in workloads]
+            Beside(results, arguments.work, twins, tools, intervals).run(arguments.runs)
         elif section == "print":
             Printing(results, arguments.work, arguments.build, tools).run()
         elif section in ALONE:

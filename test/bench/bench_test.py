@@ -6,7 +6,8 @@ import tempfile
 import unittest
 
 from compare import Compare
-from intervals import median_interval, median_rank, paired_ratios, verdict, words
+from beside import Beside
+from intervals import apart, median_interval, median_rank, paired_ratios, verdict, words
 from render import render
 from results import Results
 from spending import spend
@@ -14,6 +15,7 @@ from stack_roots import Roots
 from tool_gperftools import Gperftools
 from tool_gprofng import Gprofng
 from tool_perf import Perf
+from workloads import Workload
 
 PROGRAMS = ["xz"]
 TOOLS = ["varve", "perf"]
@@ -53,6 +55,12 @@ class Intervals(unittest.TestCase):
         self.assertEqual(verdict([0.9] * 6), -1)
         self.assertEqual(verdict([1.1] * 6), 1)
         self.assertEqual(verdict([0.9] * 5 + [1.01]), 0)
+
+    def test_two_medians_are_apart_where_their_intervals_do_not_meet(self):
+        self.assertEqual(apart([1.0] * 6, [1.1] * 6), -1)
+        self.assertEqual(apart([1.1] * 6, [1.0] * 5 + [1.05]), 1)
+        self.assertEqual(apart([1.0] * 5 + [1.2], [1.1] * 6), 0)
+        self.assertEqual(apart([1.0] * 6, [1.1] * 5), 0)
 
     def test_ratios_are_of_the_same_round(self):
         rows = [cost("bare", 0, 1, 2.0), cost("varve", 10, 1, 3.0), cost("bare", 0, 2, 4.0), cost("varve", 10, 2, 5.0), cost("varve", 10, 3, 9.0)]
@@ -128,6 +136,20 @@ class Pages(unittest.TestCase):
         compare.results.add("counts", program="xz", tool="perf", rate=4, samples=1)
         self.assertFalse(compare.missing(FakeWorkload, ("perf", 4), 5, 0))
 
+    def test_pairs_go_on_where_they_were(self):
+        results = Results(self.path, "a")
+        results.add("beside", program="xz", tool="perf", rate=10, cpu=1.0, bare=1.0)
+        beside = Beside(results, "", [], [FakeTool()], [10, 4])
+        self.assertEqual(beside.wanted(), [("bare", 0), ("perf", 10)])
+        self.assertEqual([beside.missing(FakeWorkload, ("perf", 10), number) for number in range(2)], [False, True])
+
+    def test_the_sides_of_a_pair_are_told_apart(self):
+        shell = Workload("sh", ["sh"], lambda folder: ["sh", "-c", "exit 0"])
+        shell.ready("")
+        wraps = [lambda command: (command, {}), lambda command: (["sh", "-c", "exit 3"], {})]
+        codes = [[spent.code for spent in Beside(None, "", [], [], []).at_once([shell, shell], wraps)] for _ in range(4)]
+        self.assertEqual(codes, [[0, 3]] * 4)
+
     def test_results_of_another_build_and_failures_are_forgotten(self):
         results = Results(self.path, "a")
         results.add("cost", True, **cost("varve", 10, 1, 1.0))
@@ -143,12 +165,17 @@ class Pages(unittest.TestCase):
             results.add("cost", **cost("bare", 0, number, 1.0))
             results.add("cost", True, **cost("varve", 10, number, 1.01))
             results.add("cost", **cost("perf", 10, number, 1.5))
+            results.add("beside", program="xz", tool="bare", rate=0, cpu=2.0, bare=2.0)
+            results.add("beside", True, program="xz", tool="varve", rate=10, cpu=2.004, bare=2.0)
+            results.add("beside", program="xz", tool="perf", rate=10, cpu=2.2, bare=2.0)
         results.add("counts", True, program="xz", tool="varve", rate=10, samples=99, seen=0.99, program_cpu=1.0, stacks=99, whole=99,
                     bytes=2376, ticks=99, handler=0.001, observer=0.0)
         results.add("counts", program="xz", tool="perf", rate=10, samples=0, seen=0, program_cpu=1.0, stacks=0, whole=0, bytes=100)
         results.add("print", what="cc1plus", tool="perf", how="with inlines", samples=10, bytes=100, over=60, mb=800.0)
         page = render(results, PROGRAMS, TOOLS)
         self.assertIn("| xz | 1.010 [1.010, 1.010] | 1.500 [1.500, 1.500] |", page)
+        self.assertIn("| xz | 1.0000 [1.0000, 1.0000] | 1.0020 [1.0020, 1.0020] | 1.1000 [1.1000, 1.1000] |", page)
+        self.assertIn("- 10 ms, varve adds 0.5 %: less (xz).", page)
         self.assertIn("- 10 ms, varve and perf: lower (xz).", page)
         self.assertIn("| xz | 99 % (99.0 %) | **none** |", page)
         self.assertIn("| xz | 100 % | no samples |", page)

@@ -47,10 +47,21 @@ def verdict(values):
     return -1 if high < 1 else 1 if low > 1 else 0
 
 
-def words(values):
+def apart(values, others):
+    """The same of two medians that were not measured against each other: their intervals must not meet."""
+    if not values or not others:
+        return 0
+    (_, low, high), (_, other_low, other_high) = median_interval(values), median_interval(others)
+    if low is None or other_low is None:
+        return 0
+    return -1 if high < other_low else 1 if low > other_high else 0
+
+
+def words(values, digits=3):
     """As a cell of a table."""
     if not values:
         return "-"
     median, low, high = median_interval(values)
     runs = "1 run" if len(values) == 1 else f"{len(values)} runs"
-    return f"{median:.3f} ({runs})" if low is None else f"{median:.3f} [{low:.3f}, {high:.3f}]"
+    shown = [f"{value:.{digits}f}" for value in (median, low, high) if value is not None]
+    return f"{shown[0]} ({runs})" if low is None else f"{shown[0]} [{shown[1]}, {shown[2]}]"

@@ -1,24 +1,27 @@
 # SPDX-License-Identifier: MIT
 """Makes the page of tables from what was measured. It measures nothing and rounds nothing away: what failed, was absent or has
 too few runs says so in its cell."""
-from intervals import paired_ratios, verdict, words
+from intervals import apart, paired_ratios, verdict, words
 from tool_varve import SIGNAL_US
 from tools import BARE
 
 HEAD = """# varve beside other profilers
 
 Made by `make bench`; `make bench NEW=1` repeats it, and `RUNS=20` has narrower intervals (test/bench/run.sh lists what else can be
-chosen). Seconds of one machine mean nothing on another, so what is compared are ratios and shares within rounds: in a round each
-program runs bare and under each profiler, in random order. A cell `1.012 [0.995, 1.031]` is the median of the rounds' ratios and
-an interval that has the true median with 95 % (order statistics; at least six rounds). Where the interval has 1 in it, nothing was shown.
+chosen). Seconds of one machine mean nothing on another, so what is compared are ratios and shares. A cell `1.0120 [0.9950, 1.0310]` is
+the median of ratios and an interval that has the true median with 95 % (order statistics; at least six of them). Where the interval has
+1 in it, nothing was shown.
 
 - *varve* is `varve record` as it is by default, with context switches and waits; *varve, samples only* records what the others do
   (`--run-states off --waits off`). *perf* is `perf record -e cpu-clock`, *gperftools* its CPU profiler, preloaded, *gprofng*
   `gprofng collect app`. Looking names up is no part of the runs; it is in the last table.
 - An interval of 10 ms is 100 samples for a second of CPU time, 4 ms 250, 1 ms 1000.
 """
-COST = """Everything is counted: the profiler's own process, and what it does after the program has ended. For redis-server the wall time is
-that of the requests.
+BESIDE = """Each cell is of pairs: the program bare and the program under a profiler, begun at once on one processor, which they have in turn,
+so that both see the same machine; the column *bare* is of pairs of two bare runs and says how well pairs can tell. All CPU time is counted: the
+profiler's own process too, its start, and what it does after the program has ended. Of redis-server the server's is.
+"""
+WALL = """One after the other, with the whole machine: these scatter more. For redis-server the wall time is that of the requests.
 """
 SAMPLES = """Samples, of those that are due: CPU time of the program over the interval; in parentheses the CPU time for which they stand, of that
 of the program. What a program used is what the kernel charged to it, under that profiler. Timers of CPU clocks expire on scheduler
@@ -83,11 +86,19 @@ class Page:
         return [tool for tool in self.tools if runs[tool] == most or runs[tool] > 1]
 
     def cost(self):
-        for key, what in (("cpu", "CPU time"), ("wall", "Wall time")):
-            for interval in (10, 1):
-                self.add(f"\n## {what} against bare, {interval} ms\n\n{COST if key == 'cpu' and interval == 10 else ''}".rstrip())
-                self.matrix(lambda program, tool, at=interval, of=key: self.ratio(program, tool, at, of), self.costed(interval))
+        for interval in (10, 1):
+            self.add(f"\n## CPU time against bare, {interval} ms\n\n{BESIDE if interval == 10 else ''}".rstrip())
+            tools = [tool for tool in self.tools if self.results.of("beside", tool=tool, rate=interval)]
+            self.matrix(lambda program, tool, at=interval: words(self.beside(program, tool, at), 4), [BARE, *tools])
+        for interval in (10, 1):
+            self.add(f"\n## Wall time against bare, {interval} ms\n\n{WALL if interval == 10 else ''}".rstrip())
+            self.matrix(lambda program, tool, at=interval: self.ratio(program, tool, at, "wall"), self.costed(interval))
         self.requests()
+
+    def beside(self, program, tool, interval):
+        """Ratios of pairs."""
+        rows = self.results.of("beside", program=program, tool=tool, rate=0 if tool == BARE else interval)
+        return [row["cpu"] / row["bare"] for row in rows]
 
     def requests(self):
         for program in self.programs:
@@ -99,26 +110,41 @@ class Page:
                             for interval in (10, 1)])
 
     def claims(self):
-        """Only what intervals support, by ratios of varve to another within rounds."""
+        """Only what intervals support."""
         self.add("\n## What these runs show of varve's CPU time\n")
         before = self.text
-        for interval in (10, 1):
-            for tool in self.costed(interval):
-                if not tool.startswith("varve"):
-                    self.claim("varve", tool, interval)
-                    self.claim("varve, samples only", tool, interval)
+        ours = [tool for tool in self.tools if tool.startswith("varve")]
+        for interval, most in ((10, 0.005), (1, 0.02)):
+            for tool in ours:
+                self.bound(tool, interval, most)
+            for tool in ours:
+                for other in self.tools:
+                    if other not in ours:
+                        self.claim(tool, other, interval)
         if self.text == before:
-            self.add("Nothing: varve and the others were not measured in the same rounds.")
+            self.add("Nothing: too few pairs were measured.")
+
+    def bound(self, tool, interval, most):
+        """Whether what a tool adds is below a share."""
+        said = {-1: [], 0: [], 1: []}
+        for program in self.programs:
+            ratios = self.beside(program, tool, interval)
+            if len(ratios) > 1:
+                said[verdict([ratio / (1 + most) for ratio in ratios])].append(program)
+        self.say(f"{interval} ms, {tool} adds {100 * most:g} %", said, {-1: "less", 1: "more", 0: "not known"})
 
     def claim(self, of, than, interval):
-        words_of = {-1: [], 0: [], 1: []}
+        said = {-1: [], 0: [], 1: []}
         for program in self.programs:
-            ratios = paired_ratios(self.rounds(program), (of, interval), (than, interval), "cpu")
-            if len(ratios) > 1:
-                words_of[verdict(ratios)].append(program)
-        if any(words_of.values()):
-            said = [f"{word} ({', '.join(words_of[which])})" for which, word in ((-1, "lower"), (1, "higher"), (0, "not told apart")) if words_of[which]]
-            self.add(f"- {interval} ms, {of} and {than}: {'; '.join(said)}.")
+            ratios, others = self.beside(program, of, interval), self.beside(program, than, interval)
+            if len(ratios) > 1 and len(others) > 1:
+                said[apart(ratios, others)].append(program)
+        self.say(f"{interval} ms, {of} and {than}", said, {-1: "lower", 1: "higher", 0: "not told apart"})
+
+    def say(self, what, said, words_of):
+        parts = [f"{words_of[which]} ({', '.join(said[which])})" for which in (-1, 1, 0) if said[which]]
+        if parts:
+            self.add(f"- {what}: {'; '.join(parts)}.")
 
     # --- what profiles have ---
     def counts(self, program, tool, interval):

@@ -20,9 +20,9 @@
 namespace varve::record::observe {
 namespace {
 
-/// From one look to the next. Soon after something happened, because what a thread waits for can only be
-/// seen while it does; later where nothing did, or where looks would cost more than the observer may. A ring
-/// that is half full wakes earlier.
+/// From one look to the next. Soon after a thread began to wait, because what for can only be seen while it
+/// does; later where none did, or where looks would cost more than the observer may. A ring that is half full
+/// wakes earlier.
 constexpr Nanos kShortest{20 * kNanosPerMilli.count}, kLongest{50 * kNanosPerMilli.count};
 /// Looks at blocked threads may take one part in so many of one processor while others want it: that is some
 /// two hundred a second.
@@ -154,11 +154,11 @@ Nanos SwitchRings::look(Nanos now) {
   bool quiet = true;
   merge_.take_until(limit, [&](const RingEvent& event) {
     tracks_.take(event);
-    quiet = false;
+    quiet &= event.kind == RingEvent::Kind::kIn || event.kind == RingEvent::Kind::kOutReady;
   });
   tracks_.settle(limit);
   Nanos used = clock_now(CLOCK_THREAD_CPUTIME_ID);
-  // Where nothing happens the next pass is far away, and so much more may be spent on who waits.
+  // Where nothing new waits the next pass is far away, and so much more may be spent on who waits.
   const Nanos room = quiet ? budget_.room(kLongest, used - used_)
                            : std::min(budget_.room(kShortest, used - used_), {kShortest.count / kLooksOneIn});
   tracks_.look_at_blocked(clock_now(CLOCK_MONOTONIC), Allowance(room));
