@@ -45,7 +45,7 @@ ifeq ($(VARIANT),faults)
 AGENT_FLAGS += -DVARVE_FAULTS
 endif
 AGENT_LINK := -shared -static-libgcc -static-libstdc++ -Wl,-z,now -Wl,-z,relro -Wl,-z,nodelete -Wl,-z,defs \
-  -Wl,--exclude-libs,ALL -Wl,--no-undefined -Wl,-soname,libvarve.so -Wl,--version-script=agent/exports.map
+  -Wl,--exclude-libs,ALL -Wl,--no-undefined -Wl,-soname,libvarve.so
 
 # --- sources ---------------------------------------------------------------------------------------------------
 COMMON_SRC := $(wildcard common/*.cc)
@@ -80,7 +80,10 @@ SUBMAKE = $(MAKE) --no-print-directory $(jobs)
   deps-check deps-bench
 .DELETE_ON_ERROR:
 
-all: $(BUILD)/varve $(BUILD)/libvarve.so $(BUILD)/varve-demo $(PAGES)
+# The agent, and the same for --waits off, which stands before no function that may wait.
+AGENTS := $(BUILD)/libvarve.so $(BUILD)/no-waits/libvarve.so
+
+all: $(BUILD)/varve $(AGENTS) $(BUILD)/varve-demo $(PAGES)
 
 $(BUILD)/agent-obj/%.o: %.cc Makefile
 	@mkdir -p $(@D)
@@ -104,7 +107,11 @@ $(BUILD)/obj/%.o: %.cc Makefile | $(PRECOMPILED).gch
 	$(VIEWER_CXX) $(VIEWER_FLAGS) $(PRECOMPILED_FLAGS) -c $< -o $@
 
 $(BUILD)/libvarve.so: $(AGENT_OBJ) agent/exports.map
-	$(CXX) $(AGENT_LINK) $(AGENT_OBJ) -o $@
+	$(CXX) $(AGENT_LINK) -Wl,--version-script=agent/exports.map $(AGENT_OBJ) -o $@
+$(BUILD)/no-waits/libvarve.so: $(AGENT_OBJ) agent/exports.map
+	@mkdir -p $(@D)
+	sed '/# Waits/,/# End of waits/d' agent/exports.map > $@.map
+	$(CXX) $(AGENT_LINK) -Wl,--version-script=$@.map $(AGENT_OBJ) -o $@
 
 $(BUILD)/varve: $(VIEWER_OBJ)
 	$(VIEWER_CXX) $(OPT_$(VARIANT)) $(VIEWER_OBJ) -o $@ $(VIEWER_LIBS)
@@ -246,19 +253,20 @@ format:
 	$(CLANG_FORMAT) -i $(FORMATTED)
 
 install: all
-	install -d $(bindir) $(libdir) $(includedir) $(mandir)/man1 $(mandir)/man5 $(mandir)/man7
+	install -d $(bindir) $(libdir)/no-waits $(includedir) $(mandir)/man1 $(mandir)/man5 $(mandir)/man7
 	install -m 755 $(BUILD)/varve $(bindir)/varve
 	install -m 755 $(BUILD)/libvarve.so $(libdir)/libvarve.so
+	install -m 755 $(BUILD)/no-waits/libvarve.so $(libdir)/no-waits/libvarve.so
 	install -m 644 agent/varve.h $(includedir)/varve.h
 	for page in $(filter %.1,$(PAGES)); do install -m 644 $$page $(mandir)/man1/ || exit 1; done
 	for page in $(filter %.5,$(PAGES)); do install -m 644 $$page $(mandir)/man5/ || exit 1; done
 	for page in $(filter %.7,$(PAGES)); do install -m 644 $$page $(mandir)/man7/ || exit 1; done
 
 uninstall:
-	rm -f $(bindir)/varve $(libdir)/libvarve.so $(includedir)/varve.h
+	rm -f $(bindir)/varve $(libdir)/libvarve.so $(libdir)/no-waits/libvarve.so $(includedir)/varve.h
 	rm -f $(addprefix $(mandir)/man1/,$(notdir $(filter %.1,$(PAGES)))) $(addprefix $(mandir)/man5/,$(notdir $(filter %.5,$(PAGES)))) \
 	  $(addprefix $(mandir)/man7/,$(notdir $(filter %.7,$(PAGES))))
-	rmdir --ignore-fail-on-non-empty $(libdir) 2>/dev/null || true
+	rmdir --ignore-fail-on-non-empty $(libdir)/no-waits $(libdir) 2>/dev/null || true
 
 # What git has, as one archive.
 dist:

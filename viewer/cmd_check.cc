@@ -67,8 +67,8 @@ int run_check(std::span<const std::string> arguments) {
     complain("check", "name a command to check: varve check CMD [ARG...]");
     return kExitUsage;
   }
-  record::PreflightRequest request{command, record::find_agent(), record::default_profile_name(command[0]),
-                                   true};
+  record::PreflightRequest request{command, record::find_agent(true),
+                                   record::default_profile_name(command[0]), true};
   record::Verdict verdict = record::preflight(request);
   bool colour = wants_colour(), good = !verdict.problem();
   std::string text;

@@ -369,7 +369,7 @@ int run_record(std::span<const std::string> arguments) {
     return kExitUsage;
   }
   bool named = !options.output.empty();
-  record::PreflightRequest request{options.command, record::find_agent(),
+  record::PreflightRequest request{options.command, record::find_agent(options.wait_min.count != 0),
                                    named ? options.output : record::default_profile_name(options.command[0]),
                                    !named};
   record::Verdict verdict = record::preflight(request);

@@ -4,9 +4,16 @@
 # the first tick, has no path of its own and no thread-local storage but one pointer.
 . "$(dirname "$0")/common.inc"
 
+# The library for --waits off has the hooks but those of waits, and is the same otherwise: the objects are.
+names_of() { nm -D --defined-only "$1" | awk '$2 != "A" {print $3}' | sed 's/@.*//' | sort -u; }
+[ -f "$BUILD/no-waits/libvarve.so" ] || fail "$BUILD/no-waits/libvarve.so is not built"
+names_of "$BUILD/no-waits/libvarve.so" >"$work/few"
+for name in pthread_create sigaction epoll_pwait syscall; do grep -qx $name "$work/few" || fail "without waits there is no hook of $name"; done
+for name in pthread_mutex_lock read longjmp sleep; do ! grep -qx $name "$work/few" || fail "without waits there is a hook of $name"; done
+
 library=$BUILD/libvarve.so
 [ -f "$library" ] || fail "$library is not built"
-nm -D --defined-only "$library" | awk '$2 != "A" {print $3}' | sed 's/@.*//' | sort -u >"$work/exported"
+names_of "$library" >"$work/exported"
 sed -n '/global:/,/local:/p' agent/exports.map | sed 's/global:\|local:.*//; s/#.*//' | tr ';' '\n' | tr -d ' \t' | sed '/^$/d' |
   sort -u >"$work/listed"
 diff "$work/listed" "$work/exported" >"$work/difference" || fail "exported names differ from agent/exports.map: $(cat "$work/difference")"

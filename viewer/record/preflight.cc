@@ -331,6 +331,14 @@ bool makes_sense(const Check& check, const Subject& subject) {
   return check.needs == Needs::kProgram || subject.elf.has_value();
 }
 
+/// Without links and dots; empty where there is no such file.
+std::string real_path(const std::string& path) {
+  char* real = realpath(path.c_str(), nullptr);
+  std::string result = real ? real : "";
+  free(real);
+  return result;
+}
+
 }  // namespace
 
 const Finding* Verdict::problem() const {
@@ -352,18 +360,16 @@ Verdict preflight(const PreflightRequest& request) {
   return verdict;
 }
 
-std::string find_agent() {
+std::string find_agent(bool waits) {
   char self[PATH_MAX];
   ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
   std::string folder(self, length > 0 ? size_t(length) : 0);
   folder.resize(folder.find_last_of('/') == std::string::npos ? 0 : folder.find_last_of('/'));
-  for (const std::string& candidate : {folder + "/libvarve.so", folder + "/../lib/varve/libvarve.so",
-                                       std::string(VARVE_LIBDIR "/libvarve.so")}) {
-    char* real = realpath(candidate.c_str(), nullptr);
-    if (!real) continue;
-    std::string path(real);
-    free(real);
-    return path;
+  const std::string places[] = {folder, folder + "/../lib/varve", VARVE_LIBDIR};
+  for (const std::string& place : places) {
+    if (std::string path = waits ? "" : real_path(place + "/no-waits/libvarve.so"); !path.empty())
+      return path;
+    if (std::string path = real_path(place + "/libvarve.so"); !path.empty()) return path;
   }
   return "";
 }

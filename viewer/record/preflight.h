@@ -41,7 +41,8 @@ struct Verdict {
 Verdict preflight(const PreflightRequest& request);
 
 /// libvarve.so beside this executable (build trees), in ../lib/varve (installed), else in the folder it was
-/// built for. Empty: none of them has it.
-std::string find_agent();
+/// built for. Empty: none of them has it. Without `waits` the one that stands before no function that may
+/// wait, where it is there.
+std::string find_agent(bool waits);
 
 }  // namespace varve::record
