@@ -29,22 +29,23 @@ std::optional<uint64_t> StackLooks::turns(const Thread& thread) const {
   return sums->switched_in;
 }
 
-void StackLooks::look(const Thread& thread, const SyscallLook& call, uint64_t turns) {
-  if (call.number < 0 || call.program_counter == 0) return;
+bool StackLooks::look(const Thread& thread, const SyscallLook& call, uint64_t turns) {
+  if (call.number < 0 || call.program_counter == 0) return false;
   if (maps_.size() >= kMostMaps && !maps_.contains(thread.process)) maps_.clear();
   CodeMap& map = maps_.try_emplace(thread.process, thread.process).first->second;
   RemoteMemory memory(thread.process);
   const Nanos now = clock_now(CLOCK_MONOTONIC);
   const SeenStack stack = walk_stack(map, files_, memory, call.program_counter, call.stack_pointer, now);
-  if (memory.refused()) return refuse(thread.process);
+  if (memory.refused()) return refuse(thread.process), false;
   const auto after = this->turns(thread);
   if (after != turns) {
     ++moved_;
-    return;
+    return stack.in_hook;
   }
   ++taken_;
   for (const SeenFrame& frame : stack.frames) tell_module(frame.module);
   writer_.wait_stack(thread.track, now, call, stack);
+  return stack.in_hook;
 }
 
 void StackLooks::tell_module(uint32_t index) {

@@ -35,7 +35,8 @@ class StackLooks {
   /// How often the thread was switched in, to be asked before look_at_wait(). Nothing: no look is wanted.
   std::optional<uint64_t> turns(const Thread& thread) const;
   /// Looks at the stack of a thread that was in `call`, and tells it unless `turns` is no longer true.
-  void look(const Thread& thread, const SyscallLook& call, uint64_t turns);
+  /// Whether a hook of the agent's stands around the call, and so tells the wait.
+  bool look(const Thread& thread, const SyscallLook& call, uint64_t turns);
   /// The kernel did not let this user see the thread's system call.
   void refuse(pid_t process);
   /// The process executes another program, or has ended.

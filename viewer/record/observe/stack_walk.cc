@@ -88,7 +88,9 @@ class StackWalk {
     if (++walked_ > kMostFrames) return stop(StackEnd::kDepthLimit);
     place_ = *found;
     const bool in_file = place_.module != CodeFiles::kNone;
-    if (!in_file || !files_.row(place_.module).is_agent)
+    if (in_file && files_.row(place_.module).is_agent)
+      stack_.in_hook = true;
+    else
       stack_.frames.push_back({place_.module, place() - place_.bias});
     if (!in_file) return by_frame_pointer();
     const uint64_t address = place() - place_.bias;

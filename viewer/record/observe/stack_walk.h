@@ -25,6 +25,7 @@ struct SeenStack {
   std::vector<SeenFrame> frames;  // from the leaf; each address inside the instruction that was executing
   format::StackEnd end = format::StackEnd::kNoUnwindInfo;
   bool used_frame_pointer = false;
+  bool in_hook = false;  // of the agent: the thread tells this wait itself
 };
 
 /// `pc` is the address after the instruction that called the kernel.

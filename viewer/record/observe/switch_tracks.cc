@@ -202,10 +202,8 @@ void SwitchTracks::look_at(Track& track, Nanos now, bool stack_too) {
     ++refused_looks_;
     stacks_.refuse(track.pid);
   }
-  if (look.result == WaitLook::Result::kBlocked && turns) {
-    stacks_.look(thread, look.call, *turns);
-    track.pace.found(look.call.program_counter, look.call.stack_pointer);
-  }
+  if (look.result == WaitLook::Result::kBlocked && turns)
+    track.pace.found(stacks_.look(thread, look.call, *turns));
   if (blocked) {
     track.look_time = now;
     track.look_kind = look.kind;

@@ -166,10 +166,8 @@ void ThreadSweeps::look_at_wait_of(Task& task, const TaskProcess& process) {
     ++refused_looks_;
     stacks_.refuse(task.pid);
   }
-  if (look.result == WaitLook::Result::kBlocked && turns) {
-    stacks_.look(thread, look.call, *turns);
-    task.pace.found(look.call.program_counter, look.call.stack_pointer);
-  }
+  if (look.result == WaitLook::Result::kBlocked && turns)
+    task.pace.found(stacks_.look(thread, look.call, *turns));
   if (look.result == WaitLook::Result::kBlocked) writer_.wait(task.track, now, look.kind);
   if (task.over) return end_track(task, now);
   if (now - task.named_at < kNamePeriod) return;
