@@ -26,6 +26,9 @@ struct AgentCall {
   uint64_t arguments[3];
 };
 
+/// No descriptor: even to read nothing from a terminal stops who is in its background.
+inline constexpr uint64_t kNoFile = uint64_t(-1);
+
 /// What ticks and hooks always ask.
 inline constexpr AgentCall kAgentCalls[] = {
     {__NR_clock_gettime, {uint64_t(CLOCK_THREAD_CPUTIME_ID)}},
@@ -48,23 +51,23 @@ inline constexpr AgentCall kAgentCalls[] = {
     {__NR_open, {0, O_RDWR | O_CLOEXEC | O_NOFOLLOW}},
     {__NR_open, {0, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600}},
     {__NR_open, {0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY}},
-    {__NR_fstat, {}},
-    {__NR_fstatfs, {}},
-    {__NR_read, {}},
-    {__NR_pread64, {}},
-    {__NR_fallocate, {}},
-    {__NR_pwrite64, {}},
+    {__NR_fstat, {kNoFile}},
+    {__NR_fstatfs, {kNoFile}},
+    {__NR_read, {kNoFile}},
+    {__NR_pread64, {kNoFile}},
+    {__NR_fallocate, {kNoFile}},
+    {__NR_pwrite64, {kNoFile}},
     {__NR_mmap, {0, 65536, PROT_READ | PROT_WRITE}},
     {__NR_mprotect, {0, 4096, PROT_NONE}},
     {__NR_munmap, {}},
-    {__NR_close, {}},
+    {__NR_close, {kNoFile}},
 };
 
 /// What they ask besides where no filter is, or one that is known to let them.
 inline constexpr AgentCall kFurtherAgentCalls[] = {
-    {__NR_process_vm_readv, {}}, {__NR_rt_sigpending, {}},   {__NR_rt_sigaction, {}},
-    {__NR_getsockname, {}},      {__NR_getpeername, {}},     {__NR_fcntl, {0, F_GETFL}},
-    {__NR_readlink, {}},         {__NR_perf_event_open, {}},
+    {__NR_process_vm_readv, {}},   {__NR_rt_sigpending, {}},      {__NR_rt_sigaction, {}},
+    {__NR_getsockname, {kNoFile}}, {__NR_getpeername, {kNoFile}}, {__NR_fcntl, {kNoFile, F_GETFL}},
+    {__NR_readlink, {}},           {__NR_perf_event_open, {}},
 };
 
 }  // namespace varve

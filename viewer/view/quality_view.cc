@@ -130,7 +130,8 @@ void note_looks(const load::Session& session, View& view) {
   if (refused == 0) return;
   view.notes.push_back(
       fmt::format("{} not be looked at from outside (not dumpable, set-user-id, or by "
-                  "kernel.yama.ptrace_scope or a filter of system calls): waits there that no hook saw stay [other waits].",
+                  "kernel.yama.ptrace_scope or a filter of system calls): waits there that no hook saw stay "
+                  "[other waits].",
                   refused == 1 ? "1 process could" : fmt::format("{} processes could", refused)));
 }
 
