@@ -80,7 +80,7 @@ SUBMAKE = $(MAKE) --no-print-directory $(jobs)
   deps-check deps-bench
 .DELETE_ON_ERROR:
 
-# The agent, and the same for --waits off, which stands before no function that may wait.
+# The agent, and the same for --waits off, without the hooks that are there for waits alone.
 AGENTS := $(BUILD)/libvarve.so $(BUILD)/no-waits/libvarve.so
 
 all: $(BUILD)/varve $(AGENTS) $(BUILD)/varve-demo $(PAGES)

@@ -24,9 +24,9 @@ Real<int(int, unsigned long, unsigned long, unsigned long, unsigned long)> real_
 
 void before_filter(const void* argument) {
   const auto* filter = static_cast<const sock_fprog*>(argument);
+  filters_tried.store(false, std::memory_order_relaxed);  // of a child by raw clone, too, which has hooks
   if (!in_recorded_process()) return;
   if (would_harm(filter)) return leave_image();
-  filters_tried.store(false, std::memory_order_relaxed);
   if (would_harm_events(filter)) agent_state.events_allowed.store(false, std::memory_order_relaxed);
 }
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Pairs: a program bare and the same program under a profiler, begun at once on one processor, which the scheduler gives to the
 two in turn every few milliseconds. What the machine does meanwhile, a neighbour of the virtual machine or another frequency,
-it does to both, so their CPU times differ by what the profiler adds: two bare runs differ by 0.1 % in such a pair and by 10 % one
-after the other. Everything that a tool starts is on that processor, too. Wall times mean nothing here: compare.py has those."""
+it does to both, so their CPU times differ by what the profiler adds. Everything that a tool starts is on that processor, too, and
+the run takes twice as long: what a profiler spends by the clock on the wall counts twice, and there are more switches to record.
+Threads of a program do not run at once. Wall times mean nothing here: compare.py has those."""
 import os
 import random
 import shutil
@@ -53,6 +54,7 @@ class Beside:
         failed = [f"exit {each.code}" for each in spent if each.code or each.timed_out]
         if failed:
             say(f"{pair[0].name} beside {name} at {interval} ms: {failed[0]}: {spent[1].errors.strip()[-300:]}")
+            self.results.add("beside", name.startswith("varve"), **keys, failed=failed[0])
         else:
             self.results.add("beside", name.startswith("varve"), **keys, cpu=spent[1].cpu, bare=spent[0].cpu)
         shutil.rmtree(profile, ignore_errors=True)

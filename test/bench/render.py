@@ -19,7 +19,8 @@ the median of ratios and an interval that has the true median with 95 % (order s
 """
 BESIDE = """Each cell is of pairs: the program bare and the program under a profiler, begun at once on one processor, which they have in turn,
 so that both see the same machine; the column *bare* is of pairs of two bare runs and says how well pairs can tell. All CPU time is counted: the
-profiler's own process too, its start, and what it does after the program has ended. Of redis-server the server's is.
+profiler's own process too, its start, and what it does after the program has ended. Of redis-server the server's is. On one processor
+a run takes twice as long, so what a profiler spends by the clock on the wall (varve's observer) counts twice, and threads do not run at once.
 """
 WALL = """One after the other, with the whole machine: these scatter more. For redis-server the wall time is that of the requests.
 """
@@ -89,16 +90,22 @@ class Page:
         for interval in (10, 1):
             self.add(f"\n## CPU time against bare, {interval} ms\n\n{BESIDE if interval == 10 else ''}".rstrip())
             tools = [tool for tool in self.tools if self.results.of("beside", tool=tool, rate=interval)]
-            self.matrix(lambda program, tool, at=interval: words(self.beside(program, tool, at), 4), [BARE, *tools])
+            self.matrix(lambda program, tool, at=interval: self.pairs(program, tool, at), [BARE, *tools])
         for interval in (10, 1):
             self.add(f"\n## Wall time against bare, {interval} ms\n\n{WALL if interval == 10 else ''}".rstrip())
             self.matrix(lambda program, tool, at=interval: self.ratio(program, tool, at, "wall"), self.costed(interval))
         self.requests()
 
+    def of_pairs(self, program, tool, interval):
+        return self.results.of("beside", program=program, tool=tool, rate=0 if tool == BARE else interval)
+
     def beside(self, program, tool, interval):
         """Ratios of pairs."""
-        rows = self.results.of("beside", program=program, tool=tool, rate=0 if tool == BARE else interval)
-        return [row["cpu"] / row["bare"] for row in rows]
+        return [row["cpu"] / row["bare"] for row in self.of_pairs(program, tool, interval) if "failed" not in row]
+
+    def pairs(self, program, tool, interval):
+        failed = [row["failed"] for row in self.of_pairs(program, tool, interval) if "failed" in row]
+        return f"failed: {failed[0]}" if failed else words(self.beside(program, tool, interval), 4)
 
     def requests(self):
         for program in self.programs:

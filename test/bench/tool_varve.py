@@ -19,7 +19,7 @@ class Varve:
         self.name = name
         self.costed = costed
         self.varve = os.path.join(build, "varve")
-        self.agent = os.path.join(build, "libvarve.so")
+        self.agents = [os.path.join(build, name) for name in ("libvarve.so", "no-waits/libvarve.so")]
         self.options = options
 
     def absent(self):
@@ -31,7 +31,7 @@ class Varve:
     def build_id(self):
         """Results of another build are not of this one."""
         digest = hashlib.sha256()
-        for path in (self.varve, self.agent):
+        for path in (self.varve, *self.agents):
             with open(path, "rb") as file:
                 digest.update(file.read())
         return digest.hexdigest()[:16]

@@ -107,7 +107,7 @@ class Redis(Workload):
 def elsewhere():
     """What the calling thread starts here runs on the processors that it may not use itself, if there are any."""
     mine = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, set(range(os.cpu_count())) - mine or mine)
+    os.sched_setaffinity(0, os.sched_getaffinity(os.getpid()) - mine or mine)  # of the first thread, which pins itself nowhere
     try:
         yield
     finally:

@@ -69,3 +69,7 @@ for number in 310 298 127 52; do
   "$VARVE" report concurrency "without-$number" >concurrency || fail "report concurrency"
   expect_match concurrency "a filter of system calls .seccomp. that varve was started with ends who asks for them"
 done
+# Where SIGCHLD is ignored no status of the trial says that it was ended.
+run env --ignore-signal=CHLD ./behind 310 "$VARVE" record -q -o ignored -- ./piped
+expect_eq "exit code where SIGCHLD is ignored" $code 0
+expect_eq "output where SIGCHLD is ignored" "$(cat out)" read

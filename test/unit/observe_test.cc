@@ -337,18 +337,18 @@ Test(observe, a_look_holds_for_the_stretch_it_was_in) {
   take(100, Kind::kFork);
   take(110, Kind::kIn);
   take(120, Kind::kOutBlocked);
-  tracks.look_at_blocked({200}, Allowance({0}));  // no room for a look
-  tracks.look_at_blocked({250}, kEnough);
-  tracks.look_at_blocked({260}, kEnough);  // known already
+  tracks.look_at_blocked({200}, Allowance({0}), Allowance({0}));  // no room for a look
+  tracks.look_at_blocked({250}, kEnough, kEnough);
+  tracks.look_at_blocked({260}, kEnough, kEnough);  // known already
   tracks.settle({250});
   tracks.settle({300});
   take(310, Kind::kIn);
   take(320, Kind::kOutBlocked);
-  tracks.look_at_blocked({400}, kEnough);
+  tracks.look_at_blocked({400}, kEnough, kEnough);
   take(390, Kind::kIn);  // it was not that stretch that the look saw
   take(395, Kind::kOutBlocked);
   tracks.settle({500});
-  tracks.look_at_blocked({600}, kEnough);
+  tracks.look_at_blocked({600}, kEnough, kEnough);
   take(700, Kind::kIn);
   (*writer)->finish({800});
   std::vector<std::string> waits;
@@ -367,7 +367,7 @@ Test(observe, a_thread_whose_end_was_lost_ends_all_the_same) {
   tracks.take(event_at(100, Kind::kFork, pid, pid));
   tracks.take(event_at(120, Kind::kOutBlocked, pid, pid));
   sleeper.end();
-  tracks.look_at_blocked({200}, kEnough);
+  tracks.look_at_blocked({200}, kEnough, kEnough);
   tracks.settle({150});
   tracks.settle({300});
   (*writer)->finish({800});

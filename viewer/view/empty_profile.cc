@@ -36,9 +36,10 @@ std::vector<std::string> why_empty(const load::Profile& profile) {
   const uint64_t interval = profile.session.interval.count;
   if (!profile.processes.empty() && interval > 0 && profile.kernel_cpu.count < 2 * interval) {
     say(fmt::format(
-        "The program used {:.4f} s of CPU time, hardly more than the interval of {} ms between samples: "
-        "give it more work or a shorter --interval.",
-        seconds(profile.kernel_cpu), double(interval) / 1e6));
+        "The program used {:.4f} s of CPU time, {} than the interval of {} ms between samples: give it more "
+        "work or a shorter --interval. varve report waits says what it waited for.",
+        seconds(profile.kernel_cpu), profile.kernel_cpu.count < interval ? "less" : "hardly more",
+        double(interval) / 1e6));
   }
   if (!profile.session.finished) say("The recorder did not see the end of the run.");
   return reasons;

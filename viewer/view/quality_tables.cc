@@ -54,7 +54,7 @@ Table stopped_table(const Source& source, const analyze::Quality& quality, const
   Table table;
   table.id = "broken_stacks";
   table.title = "Stacks that are not whole, by reason and by the outermost module that is known";
-  table.empty = "All stacks are whole.";
+  table.empty = quality.samples == 0 ? "There are no stacks." : "All stacks are whole.";
   table.columns = {
       {"", "Samples", Unit::kCount},
       {"", "of all%", Unit::kShare},

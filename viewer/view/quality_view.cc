@@ -182,8 +182,9 @@ void add_facts(View& view, const load::Profile& profile, const analyze::Quality&
     view.facts.push_back({id, "", unit, cell});
   };
   text("Whole stacks", whole_words(quality));
-  text("Named", fmt::format("{} of the time in code is in functions with a name",
-                            percent_down(1 - share(unnamed, cpu), 2)));
+  text("Named", cpu == 0 ? "no time in code"
+                         : fmt::format("{} of the time in code is in functions with a name",
+                                       percent_down(1 - share(unnamed, cpu), 2)));
   text("Lost", fmt::format("{} samples", profile.lost_samples));
   if (quality.ticks != 0) {
     std::string ticks = fmt::format("{} signals", quality.ticks);

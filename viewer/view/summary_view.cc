@@ -50,7 +50,7 @@ std::string end_words(const load::Session& session, bool still_recording) {
                                       : fmt::format(" after {}", seconds_words(session.elapsed));
   if (session.finished) return exit_words(session) + after;
   if (still_recording) return "not yet: it is still being recorded";
-  return "not seen: the recorder itself was killed";
+  return "not seen: the recorder itself was killed, or had no room to write it";
 }
 
 std::string when_words(const load::Session& session) {

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
 // StackPace: when the stack of a blocked thread is to be looked at again. A look takes ten times as long as
 // the switch that it is made for, and where a hook of the agent's stands around the call the thread tells the
-// wait itself, so that only the wait in which the process ends is of use: looks that find a hook come half as
-// often each time, down to a few a second.
+// wait itself, so that only the wait in which the process ends is of use: looks that find the same hook come
+// half as often each time, down to a few a second.
 // Context: viewer, the observer's thread.
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 
 #include "common/units.h"
+#include "viewer/record/observe/proc_text.h"
 
 namespace varve::record::observe {
 
@@ -18,12 +20,27 @@ class StackPace {
 
   void look(Nanos now) { looked_ = now; }
 
-  void found(bool in_hook) { period_ = in_hook ? std::min(Nanos{2 * period_.count}, kLongest) : kShortest; }
+  /// The thread is blocked in `call`. Elsewhere than in that hook the next stack is of use again.
+  void blocked_in(const SyscallLook& call) {
+    if (!is_same(call)) period_ = kShortest;
+  }
+
+  /// A look at its stack there.
+  void found(bool in_hook, const SyscallLook& call) {
+    period_ = in_hook && is_same(call) ? std::min(Nanos{2 * period_.count}, kLongest) : kShortest;
+    program_counter_ = call.program_counter;
+    stack_pointer_ = call.stack_pointer;
+  }
 
  private:
   static constexpr Nanos kShortest{50 * kNanosPerMilli.count}, kLongest{400 * kNanosPerMilli.count};
 
+  bool is_same(const SyscallLook& call) const {
+    return call.program_counter == program_counter_ && call.stack_pointer == stack_pointer_;
+  }
+
   Nanos looked_, period_ = kShortest;
+  uint64_t program_counter_ = 0, stack_pointer_ = 0;  // of the last look at its stack
 };
 
 }  // namespace varve::record::observe

@@ -89,12 +89,19 @@ class StackWalk {
     place_ = *found;
     const bool in_file = place_.module != CodeFiles::kNone;
     if (in_file && files_.row(place_.module).is_agent)
-      stack_.in_hook = true;
+      stack_.in_hook |= in_one_module();
     else
       stack_.frames.push_back({place_.module, place() - place_.bias});
     if (!in_file) return by_frame_pointer();
     const uint64_t address = place() - place_.bias;
     by_rule(files_.row(place_.module).file->rule_at(address), address);
+  }
+
+  /// So far: nothing of the program's own lies between the call and a hook around it, as a routine of
+  /// pthread_once() would.
+  bool in_one_module() const {
+    return std::ranges::all_of(
+        stack_.frames, [&](const SeenFrame& frame) { return frame.module == stack_.frames.front().module; });
   }
 
   void by_rule(const CodeRule& rule, uint64_t address) {

@@ -24,9 +24,9 @@ namespace {
 /// does; later where none did, or where looks would cost more than the observer may. A ring that is half full
 /// wakes earlier.
 constexpr Nanos kShortest{20 * kNanosPerMilli.count}, kLongest{50 * kNanosPerMilli.count};
-/// Looks at blocked threads may take one part in so many of one processor while others want it: that is some
+/// Looks at stacks may take one part in so many of one processor, but when nothing new waits: that is some
 /// two hundred a second.
-constexpr uint64_t kLooksOneIn = 400;
+constexpr uint64_t kStacksOneIn = 400;
 /// Younger events than this may still be on their way into another ring: the kernel takes the time of an
 /// event before it writes it, and a virtual processor may be held up between the two.
 constexpr Nanos kMargin{10 * kNanosPerMilli.count};
@@ -159,9 +159,9 @@ Nanos SwitchRings::look(Nanos now) {
   tracks_.settle(limit);
   Nanos used = clock_now(CLOCK_THREAD_CPUTIME_ID);
   // Where nothing new waits the next pass is far away, and so much more may be spent on who waits.
-  const Nanos room = quiet ? budget_.room(kLongest, used - used_)
-                           : std::min(budget_.room(kShortest, used - used_), {kShortest.count / kLooksOneIn});
-  tracks_.look_at_blocked(clock_now(CLOCK_MONOTONIC), Allowance(room));
+  const Nanos room = budget_.room(quiet ? kLongest : kShortest, used - used_);
+  const Nanos stacks = quiet ? room : std::min(room, {kShortest.count / kStacksOneIn});
+  tracks_.look_at_blocked(clock_now(CLOCK_MONOTONIC), Allowance(room), Allowance(stacks));
   used = clock_now(CLOCK_THREAD_CPUTIME_ID);
   budget_.charge(now, used - used_);
   used_ = used;

@@ -202,8 +202,9 @@ void SwitchTracks::look_at(Track& track, Nanos now, bool stack_too) {
     ++refused_looks_;
     stacks_.refuse(track.pid);
   }
+  if (look.result == WaitLook::Result::kBlocked) track.pace.blocked_in(look.call);
   if (look.result == WaitLook::Result::kBlocked && turns)
-    track.pace.found(stacks_.look(thread, look.call, *turns));
+    track.pace.found(stacks_.look(thread, look.call, *turns), look.call);
   if (blocked) {
     track.look_time = now;
     track.look_kind = look.kind;
@@ -213,12 +214,12 @@ void SwitchTracks::look_at(Track& track, Nanos now, bool stack_too) {
 
 /// The stack of a thread that waits again and again is looked at now and then, that of a long wait in any
 /// case.
-void SwitchTracks::look_at_blocked(Nanos now, Allowance allowance) {
+void SwitchTracks::look_at_blocked(Nanos now, Allowance looks, Allowance stacks) {
   std::erase_if(blocked_, [&](Stretch& stretch) {
     Track* track = find(stretch);
     if (!track) return true;
-    const bool due = !subject_.wait_stacks || track->pace.due(now);
-    if ((stretch.kind_known && !due) || !allowance.left()) return false;
+    const bool due = !subject_.wait_stacks || (track->pace.due(now) && stacks.left());
+    if ((stretch.kind_known && !due) || !looks.left()) return false;
     look_at(*track, now, due);
     stretch.kind_known = true;
     return due;

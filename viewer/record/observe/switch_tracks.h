@@ -31,7 +31,7 @@ class SwitchTracks {
   void take(const RingEvent& event);
 
   /// Looks at threads that are still blocked as far as the events tell.
-  void look_at_blocked(Nanos now, Allowance allowance);
+  void look_at_blocked(Nanos now, Allowance looks, Allowance stacks);
   /// All events up to `time` were taken: what looks until then saw is certain.
   void settle(Nanos time);
 

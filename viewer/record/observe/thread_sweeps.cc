@@ -154,9 +154,8 @@ void ThreadSweeps::look_at_processors(Allowance allowance) {
 void ThreadSweeps::look_at_wait_of(Task& task, const TaskProcess& process) {
   Nanos now = clock_now(CLOCK_MONOTONIC);
   const StackLooks::Thread thread{task.track, task.pid, task.tid, task.descriptor};
-  const bool stack_too = task.pace.due(now);
-  if (stack_too) task.pace.look(now);
-  const auto turns = stack_too ? stacks_.turns(thread) : std::nullopt;
+  task.pace.look(now);
+  const auto turns = stacks_.turns(thread);
   WaitLook look = look_at_wait(task.pid, task.tid, [&](pid_t tid) {
     return std::ranges::any_of(process.tasks, [tid](const Task& other) { return other.tid == tid; });
   });
@@ -167,7 +166,7 @@ void ThreadSweeps::look_at_wait_of(Task& task, const TaskProcess& process) {
     stacks_.refuse(task.pid);
   }
   if (look.result == WaitLook::Result::kBlocked && turns)
-    task.pace.found(stacks_.look(thread, look.call, *turns));
+    task.pace.found(stacks_.look(thread, look.call, *turns), look.call);
   if (look.result == WaitLook::Result::kBlocked) writer_.wait(task.track, now, look.kind);
   if (task.over) return end_track(task, now);
   if (now - task.named_at < kNamePeriod) return;
