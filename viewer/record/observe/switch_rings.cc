@@ -27,6 +27,9 @@ constexpr Nanos kShortest{20 * kNanosPerMilli.count}, kLongest{50 * kNanosPerMil
 /// Looks at stacks may take one part in so many of one processor, but when nothing new waits: that is some
 /// two hundred a second.
 constexpr uint64_t kStacksOneIn = 400;
+/// With more events than this in a pass the next comes soon, whatever it costs: at twice that rate a large
+/// ring is full after the longest pause.
+constexpr size_t kMany = 6000;
 /// Younger events than this may still be on their way into another ring: the kernel takes the time of an
 /// event before it writes it, and a virtual processor may be held up between the two.
 constexpr Nanos kMargin{10 * kNanosPerMilli.count};
@@ -156,8 +159,10 @@ Nanos SwitchRings::look(Nanos now) {
   drain();
   Nanos limit = saturating_sub(now, kMargin);
   bool quiet = true;
+  size_t taken = 0;
   merge_.take_until(limit, [&](const RingEvent& event) {
     tracks_.take(event);
+    ++taken;
     quiet &= event.kind == RingEvent::Kind::kIn || event.kind == RingEvent::Kind::kOutReady;
   });
   tracks_.settle(limit);
@@ -169,6 +174,7 @@ Nanos SwitchRings::look(Nanos now) {
   used = clock_now(CLOCK_THREAD_CPUTIME_ID);
   budget_.charge(now, used - used_);
   used_ = used;
+  if (taken > kMany) return now + kShortest;
   return quiet ? now + kLongest : std::min(budget_.next(now, kShortest), now + kLongest);
 }
 
