@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The programs that are measured: what they need, what they are given to do. Each works for three seconds of CPU time or more.
+"""The programs that are measured: what they need, what they are given to do. Each works for two to four seconds of CPU time.
 Nothing here knows of profilers: a workload is given a function that wraps its command into one."""
 import contextlib
 import os
