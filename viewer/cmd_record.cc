@@ -311,6 +311,7 @@ void Recording::finish(const record::RunEnd& end) {
   std::string why = record::why_few_samples(profile, end, options_.interval);
   if (!why.empty() && !options_.quiet) say(why);
   if (profile.loaded && !profile.trouble.empty()) say(profile.trouble);
+  if (!observer_.trouble().empty() && !options_.quiet) say(observer_.trouble());
 }
 
 record::RunEnd Recording::watch(pid_t command) {
@@ -333,7 +334,7 @@ int Recording::run() {
   if (auto ready = prepare(); !ready) {
     if (directory_) directory_->discard();
     complain("record", ready.error());
-    return kExitUsage;
+    return kExitOwnFailure;
   }
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   auto command = record::launch(

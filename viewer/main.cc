@@ -2,6 +2,7 @@
 // main of `varve`: the command to run, by the command table.
 // Context: viewer.
 #include <fmt/format.h>
+#include <pthread.h>
 
 #include <clocale>
 #include <string>
@@ -10,10 +11,28 @@
 #include "viewer/command.h"
 #include "viewer/crash_report.h"
 
+namespace {
+
+/// The C library gives a thread as much stack as the main thread may have, and libdw's tables of lines want
+/// more than a small `ulimit -s`.
+void give_threads_stack() {
+  constexpr size_t kEnough = 8 << 20;  // bytes, touched only as far as they are used
+  pthread_attr_t attributes;
+  size_t given = 0;
+  if (pthread_getattr_default_np(&attributes) != 0) return;
+  if (pthread_attr_getstacksize(&attributes, &given) == 0 && given < kEnough &&
+      pthread_attr_setstacksize(&attributes, kEnough) == 0)
+    pthread_setattr_default_np(&attributes);
+  pthread_attr_destroy(&attributes);
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   using namespace varve;
   std::setlocale(LC_CTYPE, "");
   install_crash_report();
+  give_threads_stack();
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   if (words.empty() || words[0] == "--help" || words[0] == "-h") {
     const int code = kHelpCommand.run({});

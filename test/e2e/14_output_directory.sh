@@ -35,11 +35,11 @@ expect_match err "next: varve report 'name with space'"
 if [ "$(id -u)" != 0 ]; then
   mkdir sealed && chmod 500 sealed
   record -o sealed/p true
-  expect_eq "exit code in a read-only folder" $code 2
+  expect_eq "exit code in a read-only folder" $code 125
   expect_match err "cannot write to 'sealed'"
 fi
 record -o /proc/profile true
-expect_eq "exit code where no directory can be made" $code 2
+expect_eq "exit code where no directory can be made" $code 125
 expect_one_line err
 
 # Two recorders at once: the second takes a number instead of moving the first one's directory.

@@ -26,6 +26,8 @@ patch object 16 01
 refused ./object 'no program'
 head -c 20 program >cut && chmod +x cut
 refused ./cut 'damaged ELF'
+head -c 100000 /bin/bash >half && chmod +x half
+refused ./half 'cut short'
 printf '\x7fELF' >tiny && chmod +x tiny
 refused ./tiny 'damaged ELF'
 printf '\0\1\2\3' >binary && chmod +x binary

@@ -8,6 +8,7 @@
 
 #include "viewer/analyze/path_walk.h"
 #include "viewer/analyze/thread_states.h"
+#include "viewer/load/held_back.h"
 
 namespace varve::analyze {
 namespace {
@@ -101,15 +102,6 @@ void count_modules(const load::Profile& profile, const symbol::SymbolTable& symb
 /// not.
 constexpr uint64_t kWorthNamingNs = 1'000'000;
 
-/// Its first tick was due within an interval of its own time, and comes with a tick of the scheduler. Kernel
-/// work at its start and end, which is in the residual too, has none.
-bool held_back(const load::Profile& profile, const load::Thread& thread) {
-  constexpr uint64_t kIntervals = 2, kSchedulerTick = 10'000'000;
-  return !thread.seen_only && thread.ticks == 0 &&
-         saturating_sub(thread.end_cpu, thread.start_cpu).count >
-             kIntervals * profile.session.interval.count + kSchedulerTick;
-}
-
 /// Time on a processor of the threads that no agent sampled, by thread; empty where there are none.
 std::vector<uint64_t> unsampled_times(const load::Profile& profile) {
   std::vector<uint64_t> times;
@@ -130,7 +122,7 @@ Quality quality(const load::Profile& profile, const symbol::SymbolTable& symbols
     const load::Thread& thread = profile.threads[i];
     if (thread.no_timer || (thread.seen_only && seen_ns[i] >= kWorthNamingNs))
       result.unsampled_threads.push_back({i});
-    else if (held_back(profile, thread))
+    else if (load::held_back(profile, thread))
       result.held_back.push_back({i});
     result.ticks += thread.ticks;
     result.overruns += thread.overruns;

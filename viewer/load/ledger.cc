@@ -6,6 +6,7 @@
 //   lost       start_cpu .. last_cpu, less sampled and paused: samples without room, or in a damaged chunk
 //   residual   last_cpu .. end_cpu: after its last tick; and its part of what the kernel took to end threads
 //              and, of the one that ended its process, that
+//              (not sampled, where the thread had no timer)
 // and of the run: not sampled = the kernel's CPU time less all of these.
 // Context: viewer.
 #include "viewer/load/ledger.h"
@@ -223,13 +224,15 @@ class LedgerMaker {
       add_row(id, thread.start_time, thread.start_cpu, SpecialSite::kStartUp, profile_.residual);
     add_row(id, end, thread.paused, SpecialSite::kPaused, profile_.unsampled);
     add_row(id, end, saturating_sub(ticked, told), SpecialSite::kLost, profile_.unsampled);
-    thread.residual = add_row(id, end, thread.residual, SpecialSite::kResidual, profile_.residual);
+    thread.residual = thread.no_timer
+                          ? add_row(id, end, thread.residual, SpecialSite::kNotSampled, profile_.unsampled)
+                          : add_row(id, end, thread.residual, SpecialSite::kResidual, profile_.residual);
   }
 
-  /// Residual time stands below the routine that the thread was started with.
+  /// Time without a tick stands below the routine that the thread was started with.
   PathId row_path(ThreadId thread, SpecialSite kind) {
-    SiteId start = thread.valid() && kind == SpecialSite::kResidual ? facts_[thread.index()].start_routine
-                                                                    : SiteId::none();
+    const bool below_start = kind == SpecialSite::kResidual || kind == SpecialSite::kNotSampled;
+    SiteId start = thread.valid() && below_start ? facts_[thread.index()].start_routine : SiteId::none();
     PathId parent = start.valid() ? tree_.child(PathTree::root(), start) : PathTree::root();
     return tree_.child(parent, tree_.site(kind));
   }

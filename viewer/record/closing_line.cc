@@ -4,6 +4,7 @@
 #include "viewer/record/closing_line.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -49,7 +50,9 @@ std::string time_text(Nanos time) {
 
 std::string closing_line(const Finalized& profile, const RunEnd& end, const std::string& directory) {
   std::string quoted = shell_quoted(directory);
-  if (!profile.loaded) return fmt::format("{}; profile in {}", profile.trouble, quoted);
+  if (!profile.loaded)
+    return access(directory.c_str(), F_OK) == 0 ? fmt::format("{}; profile in {}", profile.trouble, quoted)
+                                                : profile.trouble;
   std::string where = profile.processes > 1
                           ? fmt::format("{} of {}", plural(profile.threads, "thread", "threads"),
                                         plural(profile.processes, "process", "processes"))
@@ -104,8 +107,11 @@ std::string why_few_samples(const Finalized& profile, const RunEnd& end, Nanos i
   if (profile.overruns > profile.ticks)
     return fmt::format("{}: the kernel's clock is coarser than {}, so that ticks came merged; run it longer",
                        so, time_text(interval));
-  return so +
-         ": the signals of the timers were held back; the program blocks SIGPROF, or a sanitizer delays it";
+  if (profile.held_back)
+    return so +
+           ": the signals of the timers were held back; the program blocks SIGPROF, or a sanitizer delays it";
+  return fmt::format("{}: {} of {} of CPU time were spent before the first tick or after the last of threads",
+                     so, time_text(profile.residual), time_text(profile.cpu));
 }
 
 }  // namespace varve::record

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <gelf.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -45,6 +46,16 @@ std::vector<GElf_Phdr> program_headers(Elf* elf) {
   for (size_t i = 0; i < count && i < UINT16_MAX; ++i)
     if (GElf_Phdr header; gelf_getphdr(elf, int(i), &header)) headers.push_back(header);
   return headers;
+}
+
+/// The kernel maps what is past the end of the file all the same, and the program dies of SIGBUS there.
+bool ends_early(int descriptor, const std::vector<GElf_Phdr>& headers) {
+  struct stat file;
+  if (fstat(descriptor, &file) != 0) return false;
+  const auto size = uint64_t(file.st_size);
+  return std::ranges::any_of(headers, [size](const GElf_Phdr& header) {
+    return header.p_type == PT_LOAD && (header.p_offset > size || header.p_filesz > size - header.p_offset);
+  });
 }
 
 /// Text that ends with a NUL within `data`.
@@ -159,6 +170,7 @@ tl::expected<ElfFacts, std::string> read_elf_facts(const std::string& path) {
   facts.type = header.e_type;
   facts.machine = header.e_machine;
   std::vector<GElf_Phdr> headers = program_headers(file.elf);
+  if (ends_early(file.descriptor, headers)) return tl::unexpected(std::string("is cut short"));
   for (const GElf_Phdr& segment : headers) {
     if (segment.p_type == PT_INTERP)
       facts.interpreter =

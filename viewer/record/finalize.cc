@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "viewer/load/agent_file.h"
+#include "viewer/load/held_back.h"
 #include "viewer/load/load.h"
 #include "viewer/load/tick_phase.h"
 #include "viewer/record/decoded_writer.h"
@@ -51,6 +52,7 @@ RunCounts counts_of(const load::Profile& profile) {
       ++result.threads_unsampled;
       result.last_errno = int(thread.timer_errno);
     }
+    result.held_back |= load::held_back(profile, thread);
     result.ticks += thread.ticks;
     result.overruns += thread.overruns;
   }

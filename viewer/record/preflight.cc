@@ -243,7 +243,7 @@ Answer check_sanitizers(Subject& subject) {
 Answer check_output_place(Subject& subject) {
   const std::string& output = subject.request.output;
   if (auto good = check_output(output, subject.request.output_may_exist); !good)
-    return {Severity::kProblem, good.error(), "", 2};
+    return problem(good.error().sentence, "", good.error().wrong_name ? 2 : 125);
   size_t slash = output.find_last_of('/');
   std::string folder = slash == std::string::npos ? "." : slash == 0 ? "/" : output.substr(0, slash);
   struct statvfs mount;

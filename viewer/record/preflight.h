@@ -33,7 +33,7 @@ struct Verdict {
   std::vector<std::string>
       preload;          // what belongs in front of LD_PRELOAD: a sanitizer's runtime, then the agent
   std::string program;  // the file that will run, after scripts
-  int exit_code = 0;    // 0: go on. 127: not found; 126: cannot be run or recorded; 2: usage
+  int exit_code = 0;  // 0: go on. 127: not found; 126: cannot be run or recorded; 125: varve's own; 2: usage
 
   const Finding* problem() const;  // the first one, or null
 };

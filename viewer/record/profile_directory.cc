@@ -75,21 +75,24 @@ std::string default_profile_name(std::string_view command) {
   return name.substr(0, NAME_MAX / 2) + ".varve";
 }
 
-tl::expected<void, std::string> check_output(const std::string& given, bool may_exist) {
+tl::expected<void, OutputError> check_output(const std::string& given, bool may_exist) {
+  const auto wrong_name = [](std::string sentence) {
+    return tl::unexpected(OutputError{std::move(sentence), true});
+  };
   std::string path = without_slashes(given);
-  if (path.empty()) return tl::unexpected(std::string("the output directory has no name"));
+  if (path.empty()) return wrong_name("the output directory has no name");
   if (!may_exist && exists(path))
-    return tl::unexpected(fmt::format("'{}' exists; give -o another name, or remove it", path));
+    return wrong_name(fmt::format("'{}' exists; give -o another name, or remove it", path));
   if (may_exist && occupant(path) == Occupant::kOther)
-    return tl::unexpected(fmt::format("'{}' exists and is no profile; name another place with -o DIR", path));
+    return wrong_name(fmt::format("'{}' exists and is no profile; name another place with -o DIR", path));
   std::string folder = folder_of(path);
   struct stat status;
   if (stat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
-    return tl::unexpected(
+    return wrong_name(
         fmt::format("no directory '{}' to put the profile in; make it first, or use -o DIR", folder));
   if (access(folder.c_str(), W_OK | X_OK) != 0)
-    return tl::unexpected(fmt::format("cannot write to '{}' ({}); name another place with -o DIR", folder,
-                                      std::strerror(errno)));
+    return tl::unexpected(OutputError{fmt::format("cannot write to '{}' ({}); name another place with -o DIR",
+                                                  folder, std::strerror(errno))});
   return {};
 }
 

@@ -47,8 +47,13 @@ std::string default_profile_name(std::string_view command);
 /// Whether a recorder on this machine is writing this profile now.
 bool is_recording(const std::string& path);
 
+struct OutputError {
+  std::string sentence;
+  bool wrong_name = false;  // another -o would do; otherwise nothing can be written there
+};
+
 /// Whether `path` can be used for -o: nothing exists there, and the folder it would stand in is a directory
-/// in which files can be made. The error is a sentence.
-tl::expected<void, std::string> check_output(const std::string& path, bool may_exist);
+/// in which files can be made.
+tl::expected<void, OutputError> check_output(const std::string& path, bool may_exist);
 
 }  // namespace varve::record

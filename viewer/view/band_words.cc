@@ -77,6 +77,18 @@ std::string_view letter_meaning(char letter) {
 
 std::string number_words(double number) { return fmt::format("{:.4g}", number); }
 
+std::string unknown_states_words(const load::Profile& profile) {
+  const load::Session& session = profile.session;
+  if (const std::string_view trouble = session.text(session_key::kObserverTrouble); !trouble.empty())
+    return fmt::format(": {}.", trouble);
+  const std::string_view reason = session.text(session_key::kObserverReason);
+  const std::string why = reason.empty() ? "" : fmt::format(" ({})", reason);
+  // Not told: the recorder was killed, or had no room for more than its first words.
+  if (!session.finished && session.text(session_key::kObserver).empty())
+    return why + ": the recorder wrote none before its end.";
+  return why + "; record with --run-states auto.";
+}
+
 std::string source_words(const load::Profile& profile) {
   using Origin = load::RunStates::Source;
   const load::RunStates& states = profile.run_states;
@@ -85,8 +97,7 @@ std::string source_words(const load::Profile& profile) {
   const auto is_observers = [](const load::Damage& damage) { return damage.file == "observer"; };
   if (!states.known() && std::ranges::any_of(profile.damages, is_observers))
     return "The file with the run states of threads is damaged.";
-  if (!states.known())
-    return "The run states of threads were not recorded" + why + "; record with --run-states auto.";
+  if (!states.known()) return "The run states of threads were not recorded" + unknown_states_words(profile);
   std::string words;
   if (states.source == Origin::kSwitches) {
     words = "Run states are exact: every switch of a thread was recorded.";
@@ -98,9 +109,14 @@ std::string source_words(const load::Profile& profile) {
                         period ? fmt::format(" every {:.0f} ms", double(period) / 1e6) : "", why);
   }
   const Nanos observed = saturating_sub(states.end, profile.session.start_time);
-  if (observed + kLateEnd < profile.session.elapsed)
-    words += fmt::format(" They end after {:.2f} of {:.2f} s: what came later is in no band and no level.",
-                         double(observed.count) / 1e9, double(profile.session.elapsed.count) / 1e9);
+  if (observed + kLateEnd < profile.session.elapsed) {
+    const std::string_view trouble = profile.session.text(session_key::kObserverTrouble);
+    words += fmt::format(" They end after {:.2f} of {:.2f} s{}: what came later is in no band and no level.",
+                         double(observed.count) / 1e9, double(profile.session.elapsed.count) / 1e9,
+                         trouble.empty() ? "" : fmt::format(" ({})", trouble));
+  }
+  if (profile.session.text(session_key::kFollow) == "0")
+    words += " They are those of the command's own process alone (--no-follow).";
   const analyze::TimeRange run{profile.session.start_time.count, states.end.count};
   const uint64_t paused = run.length() - analyze::CountedTime(profile.pauses).in(run);
   if (paused)

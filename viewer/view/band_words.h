@@ -28,6 +28,9 @@ std::string_view letter_meaning(char letter);
 /// "2 of 8 processors", "1.5": a target without needless digits.
 std::string number_words(double number);
 
+/// Why there are none and what to do, to go on with after "... were not recorded".
+std::string unknown_states_words(const load::Profile& profile);
+
 /// One sentence on where the run states come from and how exact they are, or why there are none.
 std::string source_words(const load::Profile& profile);
 

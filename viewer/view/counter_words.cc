@@ -16,43 +16,53 @@ using format::Counter;
 struct Words {
   Counter counter;
   bool trouble;
-  const char* sentence;  // {} is the number
+  const char *one, *many;  // {} is the number
+  const char* rest;
 };
 
 constexpr Words kWords[] = {
-    {Counter::kFileGrowFailed, true,
-     "The profile could not grow in {} places: a full disk or a limit on file size (ulimit -f); recording "
-     "ended there."},
-    {Counter::kTimerCreateFailed, true,
-     "{} CPU timers were refused: raise the limit on pending signals (ulimit -i) to sample every thread."},
-    {Counter::kThreadsUnsampled, true,
-     "{} threads ran without being sampled: no memory or no timer for them."},
-    {Counter::kSamplesLost, true,
-     "{} samples were lost: there was no room to write them; their time is [lost samples]."},
-    {Counter::kModulesLost, true,
-     "{} libraries loaded at run time could not be noted: addresses in them have no names."},
-    {Counter::kMarksLost, true,
-     "{} marks or pauses of the program could not be noted: there was no room, or they took a megabyte."},
-    {Counter::kChildrenLost, true,
-     "{} ended children could not be noted: there was no room, or they took a megabyte; what the kernel took "
-     "to end them is [not sampled]."},
-    {Counter::kClockRefused, true,
-     "{} times the kernel refused the CPU clock of a thread (a seccomp filter?): its time is [not sampled]."},
-    {Counter::kFiltered, true,
-     "{} processes installed a seccomp filter that kills for system calls of the agent: they were recorded "
-     "until then, what they ran later is [not sampled]."},
-    {Counter::kEventsRefused, false,
-     "{} threads had the ticks of their CPU timers: the kernel refused performance events, a debugger was "
-     "there, or they are switched so often that events cost too much."},
-    {Counter::kWaitsLost, false,
-     "{} waits are not recorded: an exception of a signal handler left them, or a signal handler waited "
-     "while "
-     "one was being noted, or there was no room."},
-    {Counter::kForeignSignals, false,
-     "{} signals of the kind that ticks come by were not varve's and were passed on to the program."},
-    {Counter::kTicksPaused, false, "{} ticks came while recording was paused; their time is [paused]."},
-    {Counter::kExecFailed, false, "{} calls of exec failed; recording went on in the calling program."},
+    {Counter::kFileGrowFailed, true, "The profile could not grow in {} place",
+     "The profile could not grow in {} places",
+     ": a full disk or a limit on file size (ulimit -f); recording ended there."},
+    {Counter::kTimerCreateFailed, true, "{} CPU timer was refused", "{} CPU timers were refused",
+     ": raise the limit on pending signals (ulimit -i) to sample every thread."},
+    {Counter::kThreadsUnsampled, true, "{} thread ran without being sampled",
+     "{} threads ran without being sampled", ": no memory or no timer for them."},
+    {Counter::kSamplesLost, true, "{} sample was lost", "{} samples were lost",
+     ": there was no room to write them; their time is [lost samples]."},
+    {Counter::kModulesLost, true, "{} library loaded at run time could not be noted",
+     "{} libraries loaded at run time could not be noted", ": addresses in them have no names."},
+    {Counter::kMarksLost, true, "{} mark or pause of the program could not be noted",
+     "{} marks or pauses of the program could not be noted", ": there was no room, or they took a megabyte."},
+    {Counter::kChildrenLost, true, "{} ended child could not be noted",
+     "{} ended children could not be noted",
+     ": there was no room, or they took a megabyte; what the kernel took to end them is [not sampled]."},
+    {Counter::kClockRefused, true, "{} time the kernel refused the CPU clock of a thread",
+     "{} times the kernel refused the CPU clock of a thread",
+     " (a seccomp filter?): its time is [not sampled]."},
+    {Counter::kFiltered, true, "{} process installed a seccomp filter",
+     "{} processes installed a seccomp filter",
+     " that kills for system calls of the agent: it was recorded until then, what ran later is [not "
+     "sampled]."},
+    {Counter::kEventsRefused, false, "{} thread had the ticks of its CPU timer",
+     "{} threads had the ticks of their CPU timers",
+     ": the kernel refused performance events, a debugger was there, or switches were so frequent that "
+     "events "
+     "cost too much."},
+    {Counter::kWaitsLost, false, "{} wait is not recorded", "{} waits are not recorded",
+     ": an exception of a signal handler left it, or a signal handler waited while one was being noted, or "
+     "there was no room."},
+    {Counter::kForeignSignals, false, "{} signal of the kind that ticks come by was not varve's",
+     "{} signals of the kind that ticks come by were not varve's", ", and went on to the program."},
+    {Counter::kTicksPaused, false, "{} tick came while recording was paused",
+     "{} ticks came while recording was paused", "; the time is [paused]."},
+    {Counter::kExecFailed, false, "{} call of exec failed", "{} calls of exec failed",
+     "; recording went on in the calling program."},
 };
+
+std::string sentence_of(const Words& words, uint64_t count) {
+  return fmt::format(fmt::runtime(count == 1 ? words.one : words.many), count) + words.rest;
+}
 
 uint64_t sum_of(const load::Profile& profile, Counter which) {
   uint64_t sum = 0;
@@ -74,7 +84,7 @@ std::vector<CounterSentence> counter_sentences(const load::Profile& profile) {
   std::vector<CounterSentence> sentences;
   for (const Words& words : kWords) {
     if (const uint64_t sum = sum_of(profile, words.counter); sum != 0) {
-      sentences.push_back({fmt::format(fmt::runtime(words.sentence), sum), words.trouble});
+      sentences.push_back({sentence_of(words, sum), words.trouble});
     }
   }
   if (const int error = last_errno(profile); error != 0) {

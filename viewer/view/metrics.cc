@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "viewer/view/band_words.h"
+
 namespace varve::view {
 
 std::span<const MetricKind> metric_kinds() {
@@ -33,8 +35,8 @@ std::string metric_trouble(const load::Profile& profile, const Request& request)
   if (metric == analyze::kCpu || profile.run_states.known()) return "";
   if (metric == analyze::kWait)
     return profile.waits.waits.empty() ? "No metric wait: neither waits nor run states were recorded." : "";
-  return fmt::format("No metric {}: run states were not recorded; record with --run-states auto.",
-                     metric_kind(metric).name);
+  return fmt::format("No metric {}: run states were not recorded{}", metric_kind(metric).name,
+                     unknown_states_words(profile));
 }
 
 }  // namespace varve::view

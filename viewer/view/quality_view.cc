@@ -124,6 +124,14 @@ void note_uncharged(const load::Profile& profile, View& view) {
                   double(seen - charged) / 1e9));
 }
 
+/// The command alone was followed, and the kernel charged its children to it.
+void note_unfollowed(const load::Profile& profile, View& view) {
+  constexpr uint64_t kWorthSaying = 10'000'000;
+  if (profile.session.text(session_key::kFollow) != "0" || profile.unsampled.count < kWorthSaying) return;
+  view.notes.push_back(
+      "Recorded with --no-follow: the CPU time of processes that the command started is [not sampled].");
+}
+
 /// Looks at blocked threads need the right to trace their process.
 void note_looks(const load::Session& session, View& view) {
   const uint64_t refused = session.number(session_key::kObserverRefusedProcesses);
@@ -228,6 +236,7 @@ Made make_quality(const Source& source, const Request& request, const analyze::S
   if (load::works_in_step(source.profile))
     view.notes.push_back(fmt::format("In step: {}.", load::kInStepAdvice));
   note_unsampled(source.profile, quality, view);
+  note_unfollowed(source.profile, view);
   note_looks(source.profile.session, view);
   if (request.cuts())
     view.notes.push_back(

@@ -127,7 +127,8 @@ void add_shown(View& view, const ShownPart& part) {
 }
 
 /// Of which threads the levels are; empty where they are those of all that is shown.
-std::string levels_words(const Request& request) {
+std::string levels_words(const load::Profile& profile, const Request& request) {
+  if (profile.session.text(session_key::kFollow) == "0") return "Of the command's own process: ";
   const bool all = levels_are_of_all(request), process = request.filter.process.given();
   if (all) return process ? "Of all threads of these processes: " : "Of all threads: ";
   return process ? "Of these processes: " : "";
@@ -138,7 +139,7 @@ std::string cores_words(const Source& source, const Request& request, const anal
                         const analyze::BandMoments& moments) {
   std::string words;
   for (const std::string& sentence : concurrency_sentences(source, request, selection, moments))
-    words += (words.empty() ? levels_words(request) : ". ") + sentence;
+    words += (words.empty() ? levels_words(source.profile, request) : ". ") + sentence;
   return words;
 }
 

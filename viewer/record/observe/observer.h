@@ -41,6 +41,9 @@ class Observer {
   /// Ends observation, and says in the session what it was. May be called again, which does nothing.
   void stop(SessionWriter& session);
 
+  /// A sentence without its end: why there are no run states, or none from some moment on. Once stopped.
+  const std::string& trouble() const { return trouble_; }
+
  private:
   void choose_source(Subject subject);
   void run();
