@@ -12,7 +12,7 @@ from printing import Printing
 from render import render
 from results import Results
 from tools import all_tools
-from workloads import all_workloads
+from workloads import all_workloads, work_id
 
 ALONE = ["observer", "start", "report", "view"]
 SECTIONS = ["compare", "beside", "print", *ALONE, "render"]
@@ -50,7 +50,7 @@ def main():
     tools = chosen(every_tool, split(arguments.tools), "tool")
     workloads = chosen(every_workload, split(arguments.programs), "program")
     intervals = [int(rate) for rate in split(arguments.rates)] or INTERVALS
-    results = Results(arguments.results, every_tool[0].build_id())
+    results = Results(arguments.results, every_tool[0].build_id(), work_id())
     if not results.of("machine") or "compare" in arguments.section or "print" in arguments.section:
         results.replace("machine", {}, about=machine(every_tool))
     alone = Alone(arguments.build, arguments.work, arguments.runs)

@@ -127,17 +127,17 @@ class Pages(unittest.TestCase):
         self.path = os.path.join(self.folder.name, "results")
 
     def test_rounds_go_on_where_they_were(self):
-        results = Results(self.path, "a")
+        results = Results(self.path, "a", "w")
         for number in range(3):
             results.add("cost", **cost("perf", 10, number, 1.0))
-        compare = Compare(Results(self.path, "a"), "", [], [FakeTool()], [10, 4])
+        compare = Compare(Results(self.path, "a", "w"), "", [], [FakeTool()], [10, 4])
         self.assertEqual([compare.missing(FakeWorkload, ("perf", 10), 5, number) for number in range(5)], [False, False, False, True, True])
         self.assertTrue(compare.missing(FakeWorkload, ("perf", 4), 5, 0))
         compare.results.add("counts", program="xz", tool="perf", rate=4, samples=1)
         self.assertFalse(compare.missing(FakeWorkload, ("perf", 4), 5, 0))
 
     def test_pairs_go_on_where_they_were(self):
-        results = Results(self.path, "a")
+        results = Results(self.path, "a", "w")
         results.add("beside", program="xz", tool="perf", rate=10, cpu=1.0, bare=1.0)
         beside = Beside(results, "", [], [FakeTool()], [10, 4])
         self.assertEqual(beside.wanted(), [("bare", 0), ("perf", 10)])
@@ -151,16 +151,16 @@ class Pages(unittest.TestCase):
         self.assertEqual(codes, [[0, 3]] * 4)
 
     def test_results_of_another_build_and_failures_are_forgotten(self):
-        results = Results(self.path, "a")
+        results = Results(self.path, "a", "w")
         results.add("cost", True, **cost("varve", 10, 1, 1.0))
         results.add("cost", **cost("perf", 10, 1, 1.0))
         results.add("cost", program="xz", tool="perf", rate=4, round=1, failed="exit 1")
         with open(self.path, "a", encoding="utf-8") as file:
             file.write('{"kind": "cost", "prog')
-        self.assertEqual([row["tool"] for row in Results(self.path, "b").of("cost")], ["perf"])
+        self.assertEqual([row["tool"] for row in Results(self.path, "b", "w").of("cost")], ["perf"])
 
     def test_the_page_says_what_there_is_and_what_is_not(self):
-        results = Results(self.path, "a")
+        results = Results(self.path, "a", "w")
         for number in range(6):
             results.add("cost", **cost("bare", 0, number, 1.0))
             results.add("cost", True, **cost("varve", 10, number, 1.01))

@@ -6,15 +6,18 @@ import os
 
 
 class Results:
-    def __init__(self, path, build_id):
+    def __init__(self, path, build_id, work_id):
         self.path = path
         self.build_id = build_id
+        self.work_id = work_id
         self.rows = []
         if os.path.exists(path):
             with open(path, encoding="utf-8") as file:
                 self.rows = [json.loads(line) for line in file if line.endswith("\n")]
-        # Runs of another varve say nothing of this one, and who failed may try again.
-        self.rows = [row for row in self.rows if row.get("build", build_id) == build_id and "failed" not in row]
+        # Runs of another varve, and of anybody on other work, say nothing of this one, and who failed may try again.
+        self.rows = [
+            row for row in self.rows if row.get("build", build_id) == build_id and row.get("work") == work_id and "failed" not in row
+        ]
         self.rewrite()
 
     def rewrite(self):
@@ -24,7 +27,7 @@ class Results:
         os.replace(self.path + ".new", self.path)
 
     def add(self, kind, of_varve=False, **fields):
-        row = {"kind": kind, **fields, **({"build": self.build_id} if of_varve else {})}
+        row = {"kind": kind, **fields, "work": self.work_id, **({"build": self.build_id} if of_varve else {})}
         self.rows.append(row)
         with open(self.path, "a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")

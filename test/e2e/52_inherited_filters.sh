@@ -69,6 +69,47 @@ for number in 310 298 127 52; do
   "$VARVE" report concurrency "without-$number" >concurrency || fail "report concurrency"
   expect_match concurrency "a filter of system calls .seccomp. that varve was started with ends who asks for them"
 done
+# A child that no hook saw begin, and that ends for a call of the agent by a filter of its own: it has waits to tell of.
+build cloned <<'C'
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static int sealed(unsigned number) {
+  struct sock_filter code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+                               BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
+                               BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  struct sock_fprog filter = {4, code};
+  int ends[2];
+  char byte;
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0) || pipe(ends)) return 4;
+  long writer = syscall(SYS_clone, (long)SIGCHLD, 0l, 0l, 0l, 0l);
+  if (writer == 0) {
+    usleep(50000);
+    _exit(write(ends[1], "x", 1) != 1);
+  }
+  return read(ends[0], &byte, 1) != 1;
+}
+int main(int argc, char** argv) {
+  int status = 0;
+  long child = syscall(SYS_clone, (long)SIGCHLD, 0l, 0l, 0l, 0l);
+  if (child == 0) _exit(argc < 2 ? 3 : sealed((unsigned)atoi(argv[1])));
+  if (waitpid((int)child, &status, 0) != (int)child || status) return printf("%#x\n", status), 1;
+  return puts("read"), 0;
+}
+C
+# fstat, process_vm_readv, rt_sigpending, getpeername, timer_create, clock_gettime
+for number in 5 310 127 52 222 228; do
+  expect_eq "bare with $number" "$(./cloned "$number")" read
+  recorded "cloned-$number" -1 ./cloned "$number"
+done
+
 # Where SIGCHLD is ignored no status of the trial says that it was ended.
 run env --ignore-signal=CHLD ./behind 310 "$VARVE" record -q -o ignored -- ./piped
 expect_eq "exit code where SIGCHLD is ignored" $code 0

@@ -78,6 +78,37 @@ for run_states in auto sweeps; do
 done
 run_states=
 
+# One that lasts after many short ones at the same place has its stack: looks that come seldom for these still come to that.
+build lasting <<'END'
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+static int word;
+__attribute__((noinline)) static void nap(long ms) {
+  struct timespec time = {ms / 1000, ms % 1000 * 1000000};
+  register struct timespec* r10 __asm__("r10") = &time;
+  long result;
+  __asm__ volatile("syscall" : "=a"(result) : "0"((long)SYS_futex), "D"(&word), "S"((long)FUTEX_WAIT_PRIVATE), "d"(0l), "r"(r10)
+                   : "rcx", "r11", "memory");
+}
+__attribute__((noinline)) static void lasting_nap(void) {
+  nap(500);
+  __asm__ volatile("");
+}
+int main(void) {
+  for (int i = 0; i < 20; ++i) nap(1);
+  lasting_nap();
+  return 0;
+}
+END
+for run_states in auto sweeps; do
+  profile w ./lasting
+  holds "wait below lasting_nap" "$(rows top-down w "max([n(r, 'total_ns') for r in rows if r['function'] == 'lasting_nap'] or [0])" --metric wait) \
+    >= 450e6"
+  adds_up "a wait after short ones"
+done
+run_states=
+
 # A wait that the end of the process ends has a stack all the same.
 build endless <<'END'
 #include <pthread.h>
