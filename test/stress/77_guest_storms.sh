@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Long forms of the differential tests: 20,000 threads, libraries loaded for ten minutes, and everything else twenty times over,
-# all at 1 ms. ROUNDS and TIMES make it shorter.
-# alone
+# Long forms of the differential tests: 20,000 threads, 80,000 loads of libraries, and everything else twenty times over, all at 1 ms,
+# beside the storm. ROUNDS and TIMES make it shorter.
 set -u
 tests=$(dirname "$0")/../e2e
 THREADS=${THREADS:-20000} bash "$tests/32_thread_results.sh" || exit 1
