@@ -187,11 +187,13 @@ static void do_asynchronous(void) {
   pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
   for (;;) SPIN(x, STEPS_PER_MS);
 }
+static volatile int asked;  // the thread has been asked to end
 static void do_disabled(void) {
   char byte = 0;
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
   struct pollfd idle = {empty_pipe[0], POLLIN, 0};
   poll(&idle, 1, 5), nanosleep(&(struct timespec){0, 1000}, NULL), read(-1, &byte, 1);
+  while (!asked) usleep(100);
   pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
   pthread_testcancel();
 }
@@ -291,9 +293,10 @@ static void cancel_in(int point, int before) {
   struct Attempt attempt = {.call = points[point].call, .before = before};
   pthread_t thread;
   void* result = NULL;
-  relocked = 0;
+  relocked = asked = 0;
   if (pthread_create(&thread, NULL, runs, &attempt)) exit(3);
   if (!before) wait_until_it_waits(&attempt), pthread_cancel(thread);
+  asked = 1;
   pthread_join(thread, &result);
   printf("%-24s %s: %s, cleaned up %d, came back %d, unlocked %d\n", points[point].name,
          before ? "before" : "within", result == PTHREAD_CANCELED ? "cancelled" : "ended", attempt.cleaned,
