@@ -106,11 +106,10 @@ $(BUILD)/obj/%.o: %.cc Makefile | $(PRECOMPILED).gch
 	@mkdir -p $(@D)
 	$(VIEWER_CXX) $(VIEWER_FLAGS) $(PRECOMPILED_FLAGS) -c $< -o $@
 
-$(BUILD)/libvarve.so: $(AGENT_OBJ) agent/exports.map
-	$(CXX) $(AGENT_LINK) -Wl,--version-script=agent/exports.map $(AGENT_OBJ) -o $@
-$(BUILD)/no-waits/libvarve.so: $(AGENT_OBJ) agent/exports.map
+$(BUILD)/no-waits/libvarve.so: private WITHOUT := waits
+$(AGENTS): $(AGENT_OBJ) agent/exports.list agent/version_script.awk
 	@mkdir -p $(@D)
-	sed '/# Waits/,/# End of waits/d' agent/exports.map > $@.map
+	awk -v without=$(WITHOUT) -f agent/version_script.awk agent/exports.list > $@.map
 	$(CXX) $(AGENT_LINK) -Wl,--version-script=$@.map $(AGENT_OBJ) -o $@
 
 $(BUILD)/varve: $(VIEWER_OBJ)
@@ -131,9 +130,9 @@ $(BUILD)/man/varve-%.1: man/varve-%.1.in $(BUILD)/varve
 	@mkdir -p $(@D)
 	$(BUILD)/varve help --man $< $* > $@
 # The agent's hooks are those of its list of exports.
-$(BUILD)/man/varve-safety.7: man/varve-safety.7.in agent/exports.map
+$(BUILD)/man/varve-safety.7: man/varve-safety.7.in agent/exports.list
 	@mkdir -p $(@D)
-	grep -oE '[[:alnum:]_]+;' agent/exports.map | tr -d ';' | grep -v '^varve_' | LC_ALL=C sort | \
+	grep -oE '[[:alnum:]_]+;' agent/exports.list | tr -d ';' | grep -v '^varve_' | LC_ALL=C sort | \
 	  sed 's/.*/.Fn & ,/; $$s/ ,$$/ ./' > $@.hooks
 	sed -e '/^@HOOKS@$$/{r $@.hooks' -e 'd}' $< > $@
 	rm $@.hooks

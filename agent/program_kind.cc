@@ -5,6 +5,7 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -19,11 +20,19 @@ namespace {
 constexpr int kMostScripts = 5;  // as many as the kernel follows
 constexpr size_t kPathBytes = 512;
 
-/// A file open for reading, for a scope; none where it cannot be read.
+/// Opening anything else can be noticed: a pipe with a name lets its writers go on.
+bool is_regular(int directory, const char* path) {
+  struct stat status {};
+  return !failed(raw_syscall(__NR_newfstatat, directory, as_arg(path), as_arg(&status), 0)) &&
+         S_ISREG(status.st_mode);
+}
+
+/// A regular file open for reading, for a scope; none where it cannot be read.
 class File {
  public:
-  File(int directory, const char* path)
-      : fd_(raw_syscall(__NR_openat, directory, as_arg(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {
+  File(int directory, const char* path) {
+    if (is_regular(directory, path))
+      fd_ = raw_syscall(__NR_openat, directory, as_arg(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   }
   ~File() {
     if (!failed(fd_)) raw_syscall(__NR_close, fd_);
@@ -38,7 +47,7 @@ class File {
   }
 
  private:
-  long fd_;
+  long fd_ = -1;
 };
 
 enum class Kind { kTaken, kRefused, kScript, kNothing };

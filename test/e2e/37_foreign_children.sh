@@ -116,3 +116,19 @@ fi
 gcc -o own main.c
 run "$VARVE" record -q -o own.varve -- ./starts ./own
 expect_eq "images by every way" "$(agent_files own.varve)" 14
+
+# A pipe with a name that somebody executes is not opened to see what it is: that would let a writer go on who waits for its reader.
+cat >pipe.sh <<'S'
+mkfifo here/pipe && chmod +x here/pipe
+(exec 3>here/pipe && echo of the writer >&3) &
+sleep 0.2
+/usr/bin/python3 -c 'import os
+try: os.execv("here/pipe", ["pipe"])
+except OSError as error: print(error.strerror)'
+cat here/pipe
+wait
+S
+. "$root/test/e2e/guest.inc"
+guest_limit=20
+same piped sh pipe.sh
+expect_eq "what came through the pipe" "$(tail -1 out)" "of the writer"

@@ -114,3 +114,43 @@ done
 run env --ignore-signal=CHLD ./behind 310 "$VARVE" record -q -o ignored -- ./piped
 expect_eq "exit code where SIGCHLD is ignored" $code 0
 expect_eq "output where SIGCHLD is ignored" "$(cat out)" read
+
+# A filter of the program's own against what the agent asks at a fork and at an exec: it does not run where the program does not.
+build later <<'C'
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char** argv) {
+  if (argc < 2) return 3;
+  struct sock_filter code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+                               BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)atoi(argv[1]), 0, 1),
+                               BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  struct sock_fprog filter = {4, code};
+  int status = 0;
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0)) return 4;
+  pid_t child = fork();
+  if (child == 0) _exit(9);
+  waitpid(child, &status, 0), printf("fork %#x\n", status);
+  child = vfork();
+  if (child == 0) execl("./static", "static", NULL), _exit(8);
+  waitpid(child, &status, 0), printf("exec %#x\n", status);
+  child = vfork();
+  if (child == 0) execlp("static", "static", NULL), _exit(8);
+  return waitpid(child, &status, 0), printf("search %#x\n", status), 0;
+}
+C
+echo 'int main(void) { return 7; }' | gcc -x c -O1 -static - -o static || fail "cannot compile static"
+export PATH=$PATH:.
+# access, uname, unlink, mknod, openat
+for number in 21 63 87 133 257; do
+  same "later-$number" ./later "$number"
+  expect_eq "bare with a filter of $number" "$(tr '\n' ' ' <bare)" "fork 0x900 exec 0x700 search 0x700 "
+  "$VARVE" report quality "later-$number" >quality || fail "report quality"
+  expect_match quality 'installed a seccomp filter that kills for system calls of the agent'
+done

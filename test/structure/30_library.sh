@@ -14,9 +14,8 @@ for name in pthread_mutex_lock read longjmp sleep; do ! grep -qx $name "$work/fe
 library=$BUILD/libvarve.so
 [ -f "$library" ] || fail "$library is not built"
 names_of "$library" >"$work/exported"
-sed -n '/global:/,/local:/p' agent/exports.map | sed 's/global:\|local:.*//; s/#.*//' | tr ';' '\n' | tr -d ' \t' | sed '/^$/d' |
-  sort -u >"$work/listed"
-diff "$work/listed" "$work/exported" >"$work/difference" || fail "exported names differ from agent/exports.map: $(cat "$work/difference")"
+grep -v '^[#[]' agent/exports.list | tr ';' '\n' | tr -d ' \t' | sed '/^$/d' | sort -u >"$work/listed"
+diff "$work/listed" "$work/exported" >"$work/difference" || fail "exported names differ from agent/exports.list: $(cat "$work/difference")"
 
 readelf -dW "$library" >"$work/dynamic"
 sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' "$work/dynamic" | sort >"$work/needed"

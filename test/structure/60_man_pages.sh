@@ -36,6 +36,6 @@ done
 [ $pages -ge 5 ] || fail "only $pages pages"
 
 # The page of what the agent does names every function that it interposes; the header's own are no hooks.
-for hook in $(grep -oE '[[:alnum:]_]+;' agent/exports.map | tr -d ';' | grep -v '^varve_'); do
+for hook in $(grep -oE '[[:alnum:]_]+;' agent/exports.list | tr -d ';' | grep -v '^varve_'); do
   grep -qE "^\.Fn $hook [,.]$" "$work/varve-safety.7" || fail "varve-safety.7 does not name $hook"
 done
