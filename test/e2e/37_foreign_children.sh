@@ -130,5 +130,5 @@ wait
 S
 . "$root/test/e2e/guest.inc"
 guest_limit=20
-same piped sh pipe.sh
+same piped sh "$work/pipe.sh"
 expect_eq "what came through the pipe" "$(tail -1 out)" "of the writer"

@@ -109,8 +109,10 @@ std::vector<uint8_t> ObserverBuilder::file() const {
   std::memcpy(file.data(), &header, sizeof header);
   ObserverBuilder all = *this;
   all.close_switches();
+  uint32_t sequence = 0;
   for (const Chunk& each : all.chunks_) {
     format::ChunkHeader chunk_header = threadless();
+    chunk_header.sequence = sequence++;
     chunk_header.first_time_ns = each.first_time_ns;
     append_chunk(file, chunk_header, format::ChunkType::kRunStates, each.records, seal);
   }

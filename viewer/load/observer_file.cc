@@ -29,13 +29,9 @@ class ObserverReader {
 
   void read(const format::FileHeader& header, ObserverFile& result) {
     states_.begin = {header.start_monotonic_ns};
-    for (const Chunk& chunk : list_chunks(file_, format::kObserverFile, header, damages_)) {
-      if (!chunk.is(format::ChunkType::kRunStates)) continue;
-      chunk_time_ = chunk.header.first_time_ns;
-      last_time_ = std::max(last_time_, chunk.header.last_time_ns);
-      read_records(file_, format::kObserverFile, chunk, damages_,
-                   [this](RecordHeader record_header, ByteView record) { use(record_header, record); });
-    }
+    const std::vector<Chunk> chunks = list_chunks(file_, format::kObserverFile, header, damages_);
+    for (size_t i = 0; i < chunks.size() && follows(chunks, i) && read_chunk_of_states(chunks[i]); ++i)
+      continue;
     sweeps_.append_events(states_.tracks, states_.events);
     settle();
     result.states = std::move(states_);
@@ -43,6 +39,24 @@ class ObserverReader {
   }
 
  private:
+  /// What a thread did after a switch that is missing nobody knows: states end where the first chunk is
+  /// missing, or damaged.
+  static bool follows(const std::vector<Chunk>& chunks, size_t at) {
+    return at == 0 || chunks[at].header.sequence == chunks[at - 1].header.sequence + 1;
+  }
+
+  /// Whether all of it could be read.
+  bool read_chunk_of_states(const Chunk& chunk) {
+    if (!chunk.is(format::ChunkType::kRunStates)) return true;
+    const size_t damages = damages_.size();
+    chunk_time_ = chunk.header.first_time_ns;
+    read_records(file_, format::kObserverFile, chunk, damages_,
+                 [this](RecordHeader record_header, ByteView record) { use(record_header, record); });
+    const bool whole = damages_.size() == damages && chunk.readable == chunk.header.used;
+    if (whole) last_time_ = std::max(last_time_, chunk.header.last_time_ns);
+    return whole;
+  }
+
   struct Wait {
     uint64_t time_ns;
     TrackId track;
