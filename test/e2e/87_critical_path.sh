@@ -292,3 +292,31 @@ record -q -o unobserved --run-states off ./example 10
 report critical-path unobserved
 expect_match out 'not observed'
 expect_no_match out ' \.\.\.'
+
+# Recording stops before the program does: who waits then waits until then, and work is no more than was done.
+build quiet -lpthread <<'P'
+#include <poll.h>
+#include <pthread.h>
+#include <stdint.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+static void *waits(void *unused) {
+  pthread_mutex_lock(&m);
+  for (;;) pthread_cond_wait(&never, &m);
+  return unused;
+}
+int main(void) {
+  pthread_t thread;
+  pthread_create(&thread, 0, waits, 0);
+  for (int i = 0; i < 18; ++i) poll(0, 0, 100);
+  return 0;
+}
+P
+for command in ./quiet 'sleep 1.8'; do
+  rm -rf stopped
+  record -q -o stopped --duration 1s $command
+  report critical-path stopped
+  sed -n 's/^Elapsed .* = .*[^0-9.]\([0-9.]*\) s Blocking.*/\1/p' out >blocking
+  holds "Blocking of $command until the stop" "0.95 <= $(cat blocking) <= 1.05"
+  expect_no_match out 'not observed'
+done

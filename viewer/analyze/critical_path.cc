@@ -60,14 +60,21 @@ class WaitCursors {
   /// Undoes take().
   void put_back(ThreadId thread, uint32_t row) { left_[thread.index()] = row + 1; }
 
-  /// When the wait began that the thread is in at `time`; `time` where it is in none.
-  uint64_t begin_of_wait_at(ThreadId thread, uint64_t time) const {
+  /// The wait that the thread is in at `time`; kNoWait where it is in none.
+  uint32_t wait_at(ThreadId thread, uint64_t time) const {
     const auto begin = waits_.begin() + first_[thread.index()];
     const auto end = waits_.begin() + end_[thread.index()];
     auto at = std::upper_bound(begin, end, time,
                                [](uint64_t t, const load::Wait& wait) { return t < wait.end_ns; });
     for (int looks = 0; looks < 8 && at != end && at->count != 1; ++looks) ++at;
-    return at == end || at->count != 1 ? time : std::min(time, at->begin_ns());
+    const bool found = at != end && at->count == 1 && at->begin_ns() < time;
+    return found ? uint32_t(at - waits_.begin()) : kNoWait;
+  }
+
+  /// When that began; `time` where it is in none.
+  uint64_t begin_of_wait_at(ThreadId thread, uint64_t time) const {
+    const uint32_t row = wait_at(thread, time);
+    return row == kNoWait ? time : waits_[row].begin_ns();
   }
 
  private:
@@ -95,6 +102,7 @@ class Walk {
   CriticalPath walk() && {
     thread_ = last_thread(profile_, activity_);
     if (thread_.valid()) end_of_process_after(activity_.last_known(thread_));
+    if (thread_.valid()) end_of_run_in_wait();
     while (thread_.valid() && time_ > path_.run.begin) step();
     add(path_.run.begin, {.what = before_what(), .thread = first_});
     std::ranges::reverse(path_.segments);
@@ -125,6 +133,12 @@ class Walk {
   void end_of_process_after(uint64_t end) {
     const bool ended = profile_.threads[thread_.index()].end_time.count != 0;
     if (ended && end < time_) add(end, {.what = PathClass::kCruise, .thread = thread_});
+  }
+
+  /// A wait goes on when recording ends, and nobody was seen to end it.
+  void end_of_run_in_wait() {
+    const uint32_t row = cursors_.wait_at(thread_, time_);
+    if (row != kNoWait) waited(profile_.waits.waits[row].begin_ns(), row);
   }
 
   void step() {

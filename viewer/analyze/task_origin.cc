@@ -82,8 +82,9 @@ std::vector<uint64_t> ends_of_processes(const load::Profile& profile, const Thre
   return ends;
 }
 
-/// Whether the thread waited when its process ended: it was blocked shortly before, and no wait of it ended.
-/// What ends a process that says no good-bye, a crash, ends the waits of all its threads.
+/// Whether the thread waited when its process ended, or the recording: it was blocked shortly before, and no
+/// wait of it ended. One that was seen until the last moment has that as its end. What ends a process that
+/// says no good-bye, a crash, ends the waits of all its threads.
 bool waited_at_end(const load::Profile& profile, const ThreadActivity& activity, ThreadId thread,
                    uint64_t end) {
   const uint64_t look = end - std::min(end, kExitTime);
@@ -92,7 +93,11 @@ bool waited_at_end(const load::Profile& profile, const ThreadActivity& activity,
   const auto key = [](const load::Wait& wait) { return std::pair(wait.thread, wait.end_ns); };
   const auto next = std::ranges::lower_bound(waits, std::pair(thread, look), {}, key);
   const bool crashed = profile.processes[profile.threads[thread.index()].process.index()].end_time.count == 0;
-  return blocked && (crashed || next == waits.end() || next->thread != thread);
+  const uint64_t life_end = profile.threads[thread.index()].end_time.count,
+                 seen_end = profile.run_states.end.count;
+  const bool none_ended = next == waits.end() || next->thread != thread ||
+                          next->end_ns >= (life_end ? std::min(life_end, seen_end) : seen_end);
+  return blocked && (crashed || none_ended);
 }
 
 }  // namespace
