@@ -51,6 +51,8 @@ inline constexpr char kObserverRefusedProcesses[] =
     "observer_refused_processes";  // whose threads' waits the kernel did not let the observer look at
 inline constexpr char kObserverHidden[] =
     "observer_hidden";  // processes, perhaps of the run, that /proc does not show to this user
+inline constexpr char kObserverHiddenProcess[] =
+    "observer_hidden_process";  // "NAME (PID)", one record each: without run states from an exec on
 inline constexpr char kArgument[] = "argument";   // the words of the command, one record each, in order
 inline constexpr char kProgram[] = "program";     // path of the file that was executed
 inline constexpr char kMachine[] = "machine";     // uname -m

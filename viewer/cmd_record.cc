@@ -161,6 +161,7 @@ void write_facts(record::SessionWriter& session, const RecordOptions& options, c
   if (!ticks.why_not().empty()) session.text(keys::kTimerReason, ticks.why_not());
   session.text(keys::kKernelTickNs, fmt::format("{}", record::kernel_tick().count));
   session.text(keys::kStackDepth, fmt::format("{}", options.stack_depth));
+  if (options.run_states == RunStates::kOff) session.text(keys::kObserver, "off");
   session.text(keys::kFollow, options.no_follow ? "0" : "1");
   session.text(keys::kWaitMinNs, fmt::format("{}", options.wait_min.count));
   if (options.delay.count) session.text(keys::kDelayNs, fmt::format("{}", options.delay.count));
@@ -245,7 +246,7 @@ tl::expected<void, std::string> Recording::prepare() {
 int Recording::refuse_start(int error) {
   observer_.stop(*session_);
   directory_->discard();
-  if (!no_observer_.empty()) return complain("record", no_observer_), kExitUsage;
+  if (!no_observer_.empty()) return complain("record", no_observer_), kExitOwnFailure;
   complain("record", fmt::format("cannot run '{}': {}", options_.command[0], std::strerror(error)));
   return error == ENOENT ? 127 : error == EAGAIN || error == ENOMEM ? kExitOwnFailure : 126;
 }
@@ -307,7 +308,7 @@ void Recording::finish(const record::RunEnd& end) {
     record::trim_agent_files(directory_->descriptor(), record::Trim::kTail);
   if (!finalization_) return;
   const record::Finalized profile = finalization_->result();
-  if (!options_.quiet) say(record::closing_line(profile, end, directory_->path()));
+  if (!options_.quiet || !profile.loaded) say(record::closing_line(profile, end, directory_->path()));
   std::string why = record::why_few_samples(profile, end, options_.interval);
   if (!why.empty() && !options_.quiet) say(why);
   if (profile.loaded && !profile.trouble.empty()) say(profile.trouble);

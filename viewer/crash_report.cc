@@ -4,11 +4,13 @@
 #include "viewer/crash_report.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <string>
 
 #define BOOST_STACKTRACE_LINK
@@ -28,8 +30,24 @@ void say(const char* text) {
   static_cast<void>(written);
 }
 
+/// A limit that is so low that it explains a crash; empty where none is. For signal handlers.
+const char* too_little() {
+  constexpr rlim_t kEnoughStack = 1 << 20;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+    return "there is too little memory within ulimit -v";
+  if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < kEnoughStack)
+    return "the stack is too small; varve wants a megabyte (ulimit -s 1024)";
+  return "";
+}
+
 void report(const char* what) {
   if (crash_cleanup != nullptr) crash_cleanup();
+  if (const char* why = too_little(); *why != 0) {
+    say("varve: ");
+    say(why);
+    return say("\n");
+  }
   signal(SIGALRM, SIG_DFL);
   alarm(kPatienceSeconds);
   say("varve: internal error: ");
@@ -51,6 +69,10 @@ void report(const char* what) {
   if (const std::exception_ptr current = std::current_exception()) {
     try {
       std::rethrow_exception(current);
+    } catch (const std::bad_alloc&) {
+      if (crash_cleanup != nullptr) crash_cleanup();
+      say("varve: there is not enough memory\n");
+      _exit(1);
     } catch (const std::exception& error) {
       what = std::string("uncaught exception: ") + error.what();
     } catch (...) {

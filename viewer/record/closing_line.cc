@@ -87,16 +87,23 @@ std::string why_few_samples(const Finalized& profile, const RunEnd& end, Nanos i
                        plural(profile.threads_unsampled, "thread was", "threads were"),
                        std::strerror(profile.last_errno),
                        profile.last_errno == EAGAIN ? "; see ulimit -i" : "");
-  if (profile.loaded && profile.in_step) return load::kInStepAdvice;
-  if (!profile.loaded || profile.samples >= kFew) return "";
   std::string so = profile.samples ? "few samples" : "no samples";
+  const bool few = profile.samples < kFew;
+  if (profile.loaded && few && profile.held_back)
+    return fmt::format(
+        "{}: the signals of the timers were held back; the program blocks SIGPROF, or a sanitizer delays "
+        "it{}",
+        so, profile.in_step ? ", or it works in step with the kernel's tick: then --timer perf sees it" : "");
+  if (profile.loaded && profile.in_step) return load::kInStepAdvice;
+  if (!profile.loaded || !few) return "";
   if (!profile.agent_files)
     return so + ": the agent did not start in the command; varve check COMMAND tells why";
   if (end.never_began) return so + ": the command ended before --delay was over";
   Nanos seen = saturating_sub(profile.cpu, profile.unsampled);
-  if (profile.cpu.count / interval.count < kFew)
-    return fmt::format("{}: {} of CPU time is little at one sample each {}; run it longer{}", so,
-                       time_text(profile.cpu), time_text(interval), or_more_often(interval));
+  const std::string little =
+      fmt::format("{}: {} of CPU time is little at one sample each {}; run it longer{}", so,
+                  time_text(profile.cpu), time_text(interval), or_more_often(interval));
+  if (profile.cpu.count / interval.count < kFew) return little;
   if (seen.count / interval.count < kFew)
     return fmt::format(
         "{}: {} of {} of CPU time were spent where the agent is not, or was not recording; see varve "
@@ -107,11 +114,7 @@ std::string why_few_samples(const Finalized& profile, const RunEnd& end, Nanos i
   if (profile.overruns > profile.ticks)
     return fmt::format("{}: the kernel's clock is coarser than {}, so that ticks came merged; run it longer",
                        so, time_text(interval));
-  if (profile.held_back)
-    return so +
-           ": the signals of the timers were held back; the program blocks SIGPROF, or a sanitizer delays it";
-  return fmt::format("{}: {} of {} of CPU time were spent before the first tick or after the last of threads",
-                     so, time_text(profile.residual), time_text(profile.cpu));
+  return little;
 }
 
 }  // namespace varve::record

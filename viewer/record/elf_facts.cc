@@ -48,11 +48,12 @@ std::vector<GElf_Phdr> program_headers(Elf* elf) {
   return headers;
 }
 
-/// The kernel maps what is past the end of the file all the same, and the program dies of SIGBUS there.
+/// The kernel maps pages past the end of the file all the same, and the program dies of SIGBUS in them.
 bool ends_early(int descriptor, const std::vector<GElf_Phdr>& headers) {
+  constexpr uint64_t kPage = 4096;
   struct stat file;
   if (fstat(descriptor, &file) != 0) return false;
-  const auto size = uint64_t(file.st_size);
+  const uint64_t size = (uint64_t(file.st_size) + kPage - 1) / kPage * kPage;  // the rest of a page is zero
   return std::ranges::any_of(headers, [size](const GElf_Phdr& header) {
     return header.p_type == PT_LOAD && (header.p_offset > size || header.p_filesz > size - header.p_offset);
   });

@@ -81,12 +81,22 @@ std::string unknown_states_words(const load::Profile& profile) {
   const load::Session& session = profile.session;
   if (const std::string_view trouble = session.text(session_key::kObserverTrouble); !trouble.empty())
     return fmt::format(": {}.", trouble);
+  const std::string_view observer = session.text(session_key::kObserver);
+  if (!observer.empty() && observer != "off") return ": the file with them is missing or damaged.";
   const std::string_view reason = session.text(session_key::kObserverReason);
   const std::string why = reason.empty() ? "" : fmt::format(" ({})", reason);
-  // Not told: the recorder was killed, or had no room for more than its first words.
-  if (!session.finished && session.text(session_key::kObserver).empty())
-    return why + ": the recorder wrote none before its end.";
+  if (!session.finished && observer.empty())
+    return why + ": the recorder had written none, or had no room for them.";
   return why + "; record with --run-states auto.";
+}
+
+std::string states_end_words(const load::Profile& profile) {
+  const Nanos observed = saturating_sub(profile.run_states.end, profile.session.start_time);
+  const Nanos elapsed = profile.session.elapsed;
+  if (!profile.run_states.known() || observed + kLateEnd >= elapsed) return "";
+  const std::string_view trouble = profile.session.text(session_key::kObserverTrouble);
+  return fmt::format("{:.2f} of {:.2f} s{}", double(observed.count) / 1e9, double(elapsed.count) / 1e9,
+                     trouble.empty() ? "" : fmt::format(" ({})", trouble));
 }
 
 std::string source_words(const load::Profile& profile) {
@@ -94,13 +104,14 @@ std::string source_words(const load::Profile& profile) {
   const load::RunStates& states = profile.run_states;
   const std::string_view reason = profile.session.text(session_key::kObserverReason);
   const std::string why = reason.empty() ? "" : fmt::format(" ({})", reason);
-  const auto is_observers = [](const load::Damage& damage) { return damage.file == "observer"; };
-  if (!states.known() && std::ranges::any_of(profile.damages, is_observers))
-    return "The file with the run states of threads is damaged.";
   if (!states.known()) return "The run states of threads were not recorded" + unknown_states_words(profile);
   std::string words;
   if (states.source == Origin::kSwitches) {
-    words = "Run states are exact: every switch of a thread was recorded.";
+    const bool hidden = !profile.session.text(session_key::kObserverHiddenProcess).empty();
+    words = hidden ? "Run states are those of every switch of a thread, but for processes that the kernel "
+                     "hides: varve "
+                     "report quality names them."
+                   : "Run states are exact: every switch of a thread was recorded.";
     if (states.lost)
       words = fmt::format("Run states come from switches of threads, of which {} were lost.", states.lost);
   } else {
@@ -108,13 +119,8 @@ std::string source_words(const load::Profile& profile) {
     words = fmt::format("Run states come from looks at all threads{}: what is shorter shows as a mean{}.",
                         period ? fmt::format(" every {:.0f} ms", double(period) / 1e6) : "", why);
   }
-  const Nanos observed = saturating_sub(states.end, profile.session.start_time);
-  if (observed + kLateEnd < profile.session.elapsed) {
-    const std::string_view trouble = profile.session.text(session_key::kObserverTrouble);
-    words += fmt::format(" They end after {:.2f} of {:.2f} s{}: what came later is in no band and no level.",
-                         double(observed.count) / 1e9, double(profile.session.elapsed.count) / 1e9,
-                         trouble.empty() ? "" : fmt::format(" ({})", trouble));
-  }
+  if (const std::string end = states_end_words(profile); !end.empty())
+    words += fmt::format(" They end after {}: what came later is in no band and no level.", end);
   if (profile.session.text(session_key::kFollow) == "0")
     words += " They are those of the command's own process alone (--no-follow).";
   const analyze::TimeRange run{profile.session.start_time.count, states.end.count};

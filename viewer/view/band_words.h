@@ -31,6 +31,9 @@ std::string number_words(double number);
 /// Why there are none and what to do, to go on with after "... were not recorded".
 std::string unknown_states_words(const load::Profile& profile);
 
+/// "0.52 of 3.00 s" where they end before the run does, with why; otherwise empty.
+std::string states_end_words(const load::Profile& profile);
+
 /// One sentence on where the run states come from and how exact they are, or why there are none.
 std::string source_words(const load::Profile& profile);
 

@@ -74,8 +74,10 @@ std::string where_words(const Source& source, const Request& request, const anal
     thread = fmt::format(" ({})", row.is_main ? "main thread" : "thread " + row.name);
   }
   if (place.share < kWorthSaying) return "";
-  return fmt::format("; {}{:.0f}% of that CPU time in {}{}", request.cuts() ? "as filtered, " : "",
-                     100 * place.share,
+  const Nanos all = source.profile.sampled + source.profile.residual + source.profile.unsampled;
+  const bool all_seen = share(source.profile.unsampled.count, all.count) < kWorthSaying;
+  return fmt::format("; {}{:.0f}% of {} CPU time in {}{}", request.cuts() ? "as filtered, " : "",
+                     100 * place.share, all_seen ? "that" : "the sampled",
                      std::get<std::string_view>(function_cells(source, place.function).short_name), thread);
 }
 
@@ -83,7 +85,7 @@ namespace {
 
 /// Threads that could run and had no processor: too many of them, or others' programs on the machine. Those
 /// of the levels, so of all threads of the processes that pass.
-std::string ready_words(const Source& source, const analyze::Filter& filter) {
+std::string ready_words(const Source& source, const analyze::Filter& filter, bool too_many) {
   uint64_t running = 0, ready = 0;
   const auto states = analyze::settled_states(source.profile, source.concurrency->levels.range());
   for (size_t i = 0; i < states.size(); ++i) {
@@ -91,9 +93,10 @@ std::string ready_words(const Source& source, const analyze::Filter& filter) {
     running += states[i].running_ns;
     ready += states[i].ready_ns;
   }
-  if (share(ready, running + ready) < kWorthSaying) return "";
-  return fmt::format("Threads that ran for {} s waited {} s more for a processor", seconds(running),
-                     seconds(ready));
+  constexpr uint64_t kLeast = 5'000'000;  // less is 0.00 s
+  if (share(ready, running + ready) < kWorthSaying || ready < kLeast) return "";
+  return fmt::format("Threads that ran for {} s waited {} s more for a processor{}", seconds(running),
+                     seconds(ready), too_many ? "" : ", which other programs had");
 }
 
 }  // namespace
@@ -112,7 +115,7 @@ std::vector<std::string> concurrency_sentences(const Source& source, const Reque
                                                const analyze::Selection& selection,
                                                const analyze::BandMoments& moments) {
   const analyze::Concurrency& concurrency = *source.concurrency;
-  if (!concurrency.known()) return {};
+  if (!concurrency.known() || moments.elapsed_ns == 0) return {};
   const auto& time = moments.by_band;
   const uint64_t elapsed = moments.elapsed_ns;
   const std::string of_all = fmt::format(" of {} s", seconds(elapsed));
@@ -141,7 +144,8 @@ std::vector<std::string> concurrency_sentences(const Source& source, const Reque
     sentences.push_back(fmt::format("{}{} had about as many threads active as suit {}",
                                     seconds(time[size_t(Band::kOk)] + time[size_t(Band::kIdeal)]), of_all,
                                     target.the));
-  if (std::string waited = ready_words(source, request.filter); !waited.empty())
+  const bool too_many = time[size_t(Band::kOver)] != 0;
+  if (std::string waited = ready_words(source, request.filter, too_many); !waited.empty())
     sentences.push_back(std::move(waited));
   return sentences;
 }

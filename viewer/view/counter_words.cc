@@ -50,7 +50,7 @@ constexpr Words kWords[] = {
      "events "
      "cost too much."},
     {Counter::kWaitsLost, false, "{} wait is not recorded", "{} waits are not recorded",
-     ": an exception of a signal handler left it, or a signal handler waited while one was being noted, or "
+     ": left by an exception of a signal handler, or of a handler that ran while another was being noted, or "
      "there was no room."},
     {Counter::kForeignSignals, false, "{} signal of the kind that ticks come by was not varve's",
      "{} signals of the kind that ticks come by were not varve's", ", and went on to the program."},

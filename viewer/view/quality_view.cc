@@ -77,13 +77,14 @@ void note_unsampled(const load::Profile& profile, const analyze::Quality& qualit
   if (quality.unsampled_threads.empty()) return;
   const bool seen_only = std::ranges::any_of(
       quality.unsampled_threads, [&](ThreadId thread) { return profile.threads[thread.index()].seen_only; });
-  view.notes.push_back(
-      fmt::format("Threads not sampled: {}.{}{}", threads_named(profile, quality.unsampled_threads),
-                  refused_timers(profile, quality.unsampled_threads),
-                  seen_only ? " Static and set-user-id programs, threads that no library made, and processes "
-                              "forked where the profile cannot be reached (another user or root directory) "
-                              "run without the agent; their time is [not sampled]."
-                            : ""));
+  view.notes.push_back(fmt::format(
+      "Threads not sampled: {}.{}{}", threads_named(profile, quality.unsampled_threads),
+      refused_timers(profile, quality.unsampled_threads),
+      seen_only ? " Static and set-user-id programs, threads that no library made, and processes "
+                  "begun where the profile cannot be reached (another user or root directory, "
+                  "or a profile that was made read-only) run without the agent; their time is [not "
+                  "sampled]."
+                : ""));
 }
 
 /// Why there is no agent in a process.
@@ -116,7 +117,10 @@ void note_damages(const load::Profile& profile, View& view) {
 /// process that ignores SIGCHLD. A little more is the clocks' own difference.
 void note_uncharged(const load::Profile& profile, View& view) {
   constexpr uint64_t kSlack = 10'000'000;
-  const uint64_t seen = profile.sampled.count + profile.residual.count, charged = profile.kernel_cpu.count;
+  // What the kernel charged beyond what agents saw is not sampled, too; where there is less there is none of
+  // that.
+  const Nanos all = profile.sampled + profile.residual + profile.unsampled;
+  const uint64_t seen = all.count, charged = profile.kernel_cpu.count;
   if (!profile.session.finished || seen <= charged + charged / 1000 + kSlack) return;
   view.notes.push_back(
       fmt::format("The kernel charged {:.2f} s less than the agents saw: children of a process that ignores "
@@ -124,12 +128,25 @@ void note_uncharged(const load::Profile& profile, View& view) {
                   double(seen - charged) / 1e9));
 }
 
+/// Programs of another user, and those that may not be read, end what an ordinary user sees of their process.
+void note_hidden(const load::Session& session, View& view) {
+  std::vector<std::string_view> names;
+  for (const auto& [key, value] : session.texts)
+    if (key == session_key::kObserverHiddenProcess && names.size() < kMostNamed) names.push_back(value);
+  if (names.empty()) return;
+  view.notes.push_back(fmt::format(
+      "The kernel shows nothing of {} from an exec on (set-user-id, or not readable): when it ran is not "
+      "known, and bands and levels are without it.",
+      fmt::join(names, ", ")));
+}
+
 /// The command alone was followed, and the kernel charged its children to it.
 void note_unfollowed(const load::Profile& profile, View& view) {
   constexpr uint64_t kWorthSaying = 10'000'000;
   if (profile.session.text(session_key::kFollow) != "0" || profile.unsampled.count < kWorthSaying) return;
   view.notes.push_back(
-      "Recorded with --no-follow: the CPU time of processes that the command started is [not sampled].");
+      "Recorded with --no-follow: the CPU time of processes that the command started, if it did, is [not "
+      "sampled].");
 }
 
 /// Looks at blocked threads need the right to trace their process.
@@ -237,20 +254,23 @@ Made make_quality(const Source& source, const Request& request, const analyze::S
     view.notes.push_back(fmt::format("In step: {}.", load::kInStepAdvice));
   note_unsampled(source.profile, quality, view);
   note_unfollowed(source.profile, view);
+  note_hidden(source.profile.session, view);
   note_looks(source.profile.session, view);
   if (request.cuts())
     view.notes.push_back(
         "Stacks and names are those that pass the filter; lost samples, ticks, the handler, threads not "
         "sampled and damages are of the whole run.");
+  note_uncharged(source.profile, view);
   if (source.profile.sample_count == 0) return view;  // why_empty() says the rest, as under every view
   note_refusals(source.profile, view);
   for (CounterSentence& sentence : counter_sentences(source.profile))
     view.notes.push_back(std::move(sentence.text));
   note_damages(source.profile, view);
-  note_uncharged(source.profile, view);
   if (!source.profile.session.finished) {
     view.notes.push_back(
-        "The recorder did not see the end of the run: its CPU time is the last that each thread noted.");
+        "The recorder did not see the end of the run, or had no room to write it: its CPU time is the last "
+        "that each "
+        "thread noted.");
   }
   return view;
 }

@@ -140,6 +140,8 @@ std::string cores_words(const Source& source, const Request& request, const anal
   std::string words;
   for (const std::string& sentence : concurrency_sentences(source, request, selection, moments))
     words += (words.empty() ? levels_words(source.profile, request) : ". ") + sentence;
+  if (const std::string end = states_end_words(source.profile); !words.empty() && !end.empty())
+    words += ". Run states end after " + end;
   return words;
 }
 
@@ -194,7 +196,7 @@ std::vector<std::string> next_commands(const Request& request, const analyze::Qu
   } else {
     add("report hotspots");
   }
-  if (!hottest.empty()) add("annotate " + hottest);
+  if (!hottest.empty() && hottest.find("unknown code") == std::string::npos) add("annotate " + hottest);
   const bool weak = quality.whole_share() < 0.99 || unnamed_share(quality) > 0.05;
   add(weak ? "report quality" : "report top-down");
   constexpr size_t kMost = 3;

@@ -83,6 +83,8 @@ tl::expected<void, std::string> Observer::begin(Subject subject, int directory,
   else
     trouble_ = writer.error();
   stop_event_ = eventfd(0, EFD_CLOEXEC);
+  if (writer_ && stop_event_ < 0)
+    trouble_ = fmt::format("run states cannot be recorded: {}", std::strerror(errno));
   if (writer_ && stop_event_ >= 0) choose_source(subject);
   if (wanted_ == RunStates::kSwitches && !source_)
     return tl::unexpected(reason_.empty() ? trouble_ : reason_);

@@ -60,6 +60,7 @@ perf_event_attr switch_attributes() {
 
 std::string why_refused(int error) {
   if (std::string why = why_filtered(); !why.empty()) return "context switches are not shown: " + why;
+  if (error == EMFILE || error == ENFILE) return "no more files can be opened (ulimit -n)";
   std::string level = small_file("/proc/sys/kernel/perf_event_paranoid", 32);
   level = level.substr(0, level.find('\n'));
   if (error == ENOSYS || level.empty()) return "the kernel has no performance events";
@@ -190,6 +191,8 @@ std::vector<std::pair<std::string, std::string>> SwitchRings::facts() const {
       {session_key::kObserverLost, fmt::format("{}", tracks_.lost() + unsound_)}};
   if (tracks_.refused_looks())
     facts.emplace_back(session_key::kObserverRefusedLooks, fmt::format("{}", tracks_.refused_looks()));
+  for (const std::string& process : tracks_.hidden())
+    facts.emplace_back(session_key::kObserverHiddenProcess, process);
   tracks_.stacks().add_facts(facts);
   return facts;
 }

@@ -3,7 +3,11 @@
 // Context: viewer.
 #include "viewer/record/observe/switch_tracks.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
 #include <cstring>
 
 #include "viewer/record/observe/proc_file.h"
@@ -19,6 +23,14 @@ using Kind = RingEvent::Kind;
 std::string_view current_name(pid_t process, pid_t thread, std::span<char> buffer) {
   std::string_view name = read_task(process, thread, "comm", buffer).text;
   return name.substr(0, name.find('\n'));
+}
+
+/// Most have ended and been reaped by the time that their end is read.
+bool lives_on(pid_t process) {
+  char buffer[1024];
+  if (kill(process, 0) != 0 && errno == ESRCH) return false;
+  const auto stat = parse_stat(read_task(process, process, "stat", buffer).text);
+  return stat && stat->state != 'Z' && stat->state != 'X';
 }
 
 }  // namespace
@@ -153,7 +165,17 @@ void SwitchTracks::take_fork(const RingEvent& event) {
 }
 
 void SwitchTracks::take_exit(const RingEvent& event) {
+  if (event.tid == event.pid && lives_on(event.pid)) note_hidden(event.pid);
   if (Track* track = find(event.tid)) end_track(*track, event.time);
+}
+
+/// The events of a process that executes a set-user-id program, or one that may not be read, end there, and
+/// what it does from then on nobody sees.
+void SwitchTracks::note_hidden(pid_t process) {
+  constexpr size_t kMost = 100;
+  char buffer[64];
+  if (hidden_.size() < kMost)
+    hidden_.push_back(fmt::format("{} ({})", current_name(process, process, buffer), process));
 }
 
 void SwitchTracks::take_name(const RingEvent& event) {

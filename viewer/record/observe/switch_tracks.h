@@ -5,6 +5,7 @@
 // Context: viewer, the observer's thread.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -40,6 +41,8 @@ class SwitchTracks {
   uint64_t lost() const { return lost_; }
   uint64_t refused_looks() const { return refused_looks_; }
   const StackLooks& stacks() const { return stacks_; }
+  /// "NAME (PID)" of processes that the kernel stopped showing while they went on.
+  const std::vector<std::string>& hidden() const { return hidden_; }
 
  private:
   struct Track {
@@ -79,6 +82,7 @@ class SwitchTracks {
   void take_out(const RingEvent& event);
   void take_fork(const RingEvent& event);
   void take_exit(const RingEvent& event);
+  void note_hidden(pid_t process);
   void take_name(const RingEvent& event);
   void take_exec(const RingEvent& event);
   void take_lost(const RingEvent& event);
@@ -93,6 +97,7 @@ class SwitchTracks {
   std::vector<Stretch> looked_;   // not settled yet
   uint64_t lost_ = 0;
   uint64_t refused_looks_ = 0;
+  std::vector<std::string> hidden_;
 };
 
 }  // namespace varve::record::observe
