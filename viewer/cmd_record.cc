@@ -195,8 +195,13 @@ int end_like(int status) {
 
 class Recording {
  public:
-  Recording(const RecordOptions& options, const record::Verdict& verdict, const record::TickChoice& ticks)
-      : options_(options), verdict_(verdict), ticks_(ticks), observer_(options.run_states) {}
+  Recording(const RecordOptions& options, const record::Verdict& verdict, const record::TickChoice& ticks,
+            record::InheritedDescriptors& descriptors)
+      : options_(options),
+        verdict_(verdict),
+        ticks_(ticks),
+        descriptors_(descriptors),
+        observer_(options.run_states) {}
 
   int run();
 
@@ -212,6 +217,7 @@ class Recording {
   const RecordOptions& options_;
   const record::Verdict& verdict_;
   const record::TickChoice& ticks_;
+  record::InheritedDescriptors& descriptors_;
   record::InheritedSignals signals_;
   std::optional<record::ProfileDirectory> directory_;
   std::optional<record::SessionWriter> session_;
@@ -342,6 +348,7 @@ int Recording::run() {
       {options_.command, record::target_environment(verdict_.preload, directory_->absolute_path())}, signals_,
       [this](pid_t child) { return before_exec(child); });
   if (!command) return refuse_start(command.error());
+  descriptors_.give_up();
   session_->text(keys::kMainPid, fmt::format("{}", *command));
   record::RunEnd end = watch(*command);
   observer_.stop(*session_);
@@ -365,6 +372,7 @@ int run_record(std::span<const std::string> arguments) {
     return kExitUsage;
   }
   record::guard_standard_descriptors();
+  record::InheritedDescriptors descriptors;
   const auto ticks = record::TickChoice::make(options.timer, options.interval);
   if (!ticks) {
     complain("record", ticks.error() + "; use --timer cpu");
@@ -383,7 +391,7 @@ int run_record(std::span<const std::string> arguments) {
   for (const record::Finding& finding : verdict.findings)
     if (finding.severity == record::Severity::kWarning && !options.quiet)
       say(fmt::format("{}; {}", finding.sentence, finding.remedy));
-  return Recording(options, verdict, *ticks).run();
+  return Recording(options, verdict, *ticks, descriptors).run();
 }
 
 }  // namespace

@@ -36,3 +36,32 @@ expect_eq "output" "$(cat out)" done
 # A signal that was ignored when varve was started stays ignored, as with nohup.
 run bash -c 'trap "" HUP; exec '"$VARVE"' record -q -o inner bash -c "kill -HUP \$\$; echo alive"'
 expect_eq "output under an ignored SIGHUP" "$(cat out)" alive
+
+# group SIGNAL COMMAND...: the answer of a program to a signal that is sent to its whole process group, varve among them.
+cat >answers.py <<'P'
+import os, signal, sys, time
+got = []
+for number in range(1, 65):
+    if number not in (signal.SIGKILL, signal.SIGSTOP, 32, 33):
+        signal.signal(number, lambda number, _: got.append(number))
+open("ready", "w").close()
+while not got: time.sleep(0.01)
+time.sleep(0.3)
+print(got)
+P
+cat >group.py <<'P'
+import os, signal, subprocess, sys, time
+number, one = int(sys.argv[2]), sys.argv[1] == "one"
+child = subprocess.Popen(sys.argv[3:], start_new_session=True)
+while not os.path.exists("ready"): time.sleep(0.02)
+(os.kill if one else os.killpg)(child.pid, number)
+child.wait()
+P
+# XCPU, VTALRM, IO, PWR, SYS and a real-time signal, too.
+for number in 1 2 10 14 15 24 26 29 30 31 34 50; do
+  for whom in one group; do
+    rm -rf ready got
+    python3 group.py $whom $number "$VARVE" record -q -o got python3 answers.py >answer
+    expect_eq "signals after $number to $whom" "$(cat answer)" "[$number]"
+  done
+done

@@ -72,3 +72,36 @@ done
 expect_eq "exit code with 20 descriptors" $code 6
 report summary here
 expect_eq "exit code of the older profile's report" $code 0
+
+# What the command closes is closed: a reader of its output finds the end, a writer to its input nobody, a lock is free.
+cat >reader.py <<'P'
+import os, subprocess, sys
+child = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+child.stdout.read()
+print("lives" if os.path.exists("waits") else "ended")
+open("go", "w").close()
+child.wait()
+P
+rm -rf waits go
+python3 reader.py "$VARVE" record -q -o closes bash -c 'touch waits; exec >&-; while [ ! -e go ]; do sleep 0.02; done; rm waits' >end
+expect_eq "the command when its output ends" "$(cat end)" lives
+cat >writer.py <<'P'
+import os, signal, subprocess, sys, time
+child = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
+while not os.path.exists("closed"): time.sleep(0.02)
+try:
+    os.write(child.stdin.fileno(), b"x")
+    print("written")
+except BrokenPipeError:
+    print("refused")
+open("on", "w").close()
+child.wait()
+P
+python3 writer.py "$VARVE" record -q -o reads bash -c 'exec <&-; touch closed; while [ ! -e on ]; do sleep 0.02; done' >written
+expect_eq "a write to what the command has closed" "$(cat written)" refused
+(
+  exec 9>lock
+  flock 9
+  exec "$VARVE" record -q -o locks bash -c 'exec 9>&-; flock -n lock echo free || echo taken'
+) >lock_says
+expect_eq "a lock on a descriptor that the command has closed" "$(cat lock_says)" free

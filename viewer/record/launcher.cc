@@ -3,11 +3,13 @@
 // See launcher.h. Context: viewer.
 #include "viewer/record/launcher.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <string_view>
 
 namespace varve::record {
@@ -64,11 +66,12 @@ struct Pipe {
 
 }  // namespace
 
+/// All but what faults raise, and what stops a program that uses its terminal from the background: those are
+/// about this process.
 InheritedSignals::InheritedSignals() {
-  sigemptyset(&handled_);
-  for (int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT, SIGTSTP,
-                     SIGALRM, SIGPIPE, SIGXFSZ})
-    sigaddset(&handled_, number);
+  sigfillset(&handled_);
+  for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGTTIN, SIGTTOU})
+    sigdelset(&handled_, number);
   sigprocmask(SIG_BLOCK, &handled_, &mask_);
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
@@ -86,6 +89,25 @@ void guard_standard_descriptors() {
       int opened = open("/dev/null", O_RDWR | O_CLOEXEC);  // the lowest free number: this one
       if (opened > number) close(opened);
     }
+}
+
+InheritedDescriptors::InheritedDescriptors() {
+  DIR* directory = opendir("/proc/self/fd");
+  if (!directory) return;
+  while (const dirent* entry = readdir(directory)) {
+    const int number = std::atoi(entry->d_name);
+    if (number > STDERR_FILENO && number != dirfd(directory)) numbers_.push_back(number);
+  }
+  closedir(directory);
+}
+
+void InheritedDescriptors::give_up() {
+  for (const int number : numbers_) close(number);
+  numbers_.clear();
+  const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (nothing < 0) return;
+  for (const int number : {STDIN_FILENO, STDOUT_FILENO}) dup3(nothing, number, O_CLOEXEC);
+  close(nothing);
 }
 
 tl::expected<pid_t, int> launch(const Launch& command, const InheritedSignals& signals,

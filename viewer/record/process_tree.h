@@ -16,6 +16,10 @@ namespace varve::record {
 /// All living descendants, zombies included, parents before children. At most 100,000.
 std::vector<pid_t> descendants();
 
+/// The recorder's own helper, which is no process of the run; -1: none. One at a time.
+void leave_out(pid_t helper);
+bool is_left_out(pid_t process);
+
 /// Adds the numbers in a text, such as /proc/PID/task/TID/children.
 void add_numbers(std::string_view text, std::vector<pid_t>& list);
 

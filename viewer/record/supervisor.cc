@@ -3,6 +3,7 @@
 // Context: viewer.
 #include "viewer/record/supervisor.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
@@ -19,6 +20,7 @@
 #include "common/process_usage.h"
 #include "common/session_keys.h"
 #include "viewer/record/clock.h"
+#include "viewer/record/group_witness.h"
 #include "viewer/record/process_tree.h"
 
 namespace varve::record {
@@ -77,6 +79,7 @@ class Supervisor {
   const SupervisorPlan& plan_;
   SessionWriter& session_;
   PerfMapKeeper& perf_maps_;
+  GroupWitness group_;
   int signals_ = -1;
   std::optional<Nanos> begin_at_, stop_at_;
   bool command_ended_ = false;
@@ -161,11 +164,14 @@ void Supervisor::take_signals() {
   while (read(signals_, &info, sizeof info) == ssize_t(sizeof info)) take_signal(info);
 }
 
-/// A key press in the terminal reaches the target by itself, which is in the same process group. What a
-/// process sent to us was meant for the command, unless the command sent it.
+/// A key press in the terminal reaches the target by itself, which is in the same process group, and so does
+/// what a process sent to that group. What a process sent to us was meant for the command, unless the command
+/// sent it.
 void Supervisor::take_signal(const signalfd_siginfo& info) {
   int number = int(info.ssi_signo);
-  if (number == SIGCHLD || number == SIGPIPE || number == SIGXFSZ) return;  // our own
+  const bool ours = pid_t(info.ssi_pid) == getpid();  // of a write to where there is no reader, or no room
+  if (number == SIGCHLD || (ours && sent_by_a_process(info))) return;
+  if (group_.has_got(number) && !command_ended_) return;
   if (command_ended_) {
     if (ends_programs(number)) stop(RunEnd::Stop::kInterrupt);
     if (number == SIGTSTP) raise(SIGSTOP);
@@ -226,7 +232,9 @@ void Supervisor::account_for_living(Nanos now) {
 /// in the foreground, where programs that handle ^Z stop themselves like that.
 void Supervisor::mirror_stop(int number) {
   bool job_control = number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
-  bool foreground = tcgetpgrp(STDERR_FILENO) == getpgrp() || tcgetpgrp(STDIN_FILENO) == getpgrp();
+  const int terminal = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  const bool foreground = terminal >= 0 && tcgetpgrp(terminal) == getpgrp();
+  if (terminal >= 0) close(terminal);
   if (job_control || foreground) raise(SIGSTOP);
 }
 

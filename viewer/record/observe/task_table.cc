@@ -21,6 +21,7 @@
 
 #include "viewer/record/host_facts.h"
 #include "viewer/record/observe/proc_file.h"
+#include "viewer/record/process_tree.h"
 
 namespace varve::record::observe {
 namespace {
@@ -189,7 +190,8 @@ bool TaskTable::look_at(Candidate& candidate, std::vector<Task*>& found) {
   char buffer[1024];
   ProcRead read = read_task(pid, pid, "stat", buffer);
   auto stat = parse_stat(read.text);
-  bool ours = stat && !stat->is_thread && (stat->parent == getpid() || known_.contains(stat->parent));
+  bool ours = stat && !stat->is_thread && (stat->parent == getpid() || known_.contains(stat->parent)) &&
+              !is_left_out(pid);
   if (ours) list_threads(add_process(pid, *stat), found);
   if (!read.error) return true;
   if (++candidate.looks < kLooksAfterNews) return false;
