@@ -158,6 +158,7 @@ class Pages(unittest.TestCase):
         with open(self.path, "a", encoding="utf-8") as file:
             file.write('{"kind": "cost", "prog')
         self.assertEqual([row["tool"] for row in Results(self.path, "b", "w").of("cost")], ["perf"])
+        self.assertEqual(Results(self.path, "b", "other work").of("cost"), [])
 
     def test_the_page_says_what_there_is_and_what_is_not(self):
         results = Results(self.path, "a", "w")
