@@ -128,7 +128,6 @@ except OSError as error: print(error.strerror)'
 cat here/pipe
 wait
 S
-. "$root/test/e2e/guest.inc"
 guest_limit=20
 same piped sh "$work/pipe.sh"
 expect_eq "what came through the pipe" "$(tail -1 out)" "of the writer"
