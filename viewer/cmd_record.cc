@@ -219,6 +219,7 @@ class Recording {
   const record::TickChoice& ticks_;
   record::InheritedDescriptors& descriptors_;
   record::InheritedSignals signals_;
+  record::GroupWitness group_;  // while there is no other thread
   std::optional<record::ProfileDirectory> directory_;
   std::optional<record::SessionWriter> session_;
   std::optional<record::PerfMapKeeper> perf_maps_;
@@ -334,7 +335,7 @@ record::RunEnd Recording::watch(pid_t command) {
     begin_finalizing();
     return finalization_ ? finalization_->task().pid() : 0;
   };
-  return record::supervise(command, start_, plan, signals_, *session_, *perf_maps_);
+  return record::supervise(command, start_, plan, signals_, group_, *session_, *perf_maps_);
 }
 
 int Recording::run() {

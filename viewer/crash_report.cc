@@ -30,37 +30,37 @@ void say(const char* text) {
   static_cast<void>(written);
 }
 
-/// A limit that is so low that it explains a crash; empty where none is. For signal handlers.
+/// A limit that may explain a crash; empty where none is low. For signal handlers.
 const char* too_little() {
-  constexpr rlim_t kEnoughStack = 1 << 20;
+  constexpr rlim_t kEnoughMemory = 1 << 30, kEnoughStack = 1 << 20;
   rlimit limit{};
-  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-    return "there is too little memory within ulimit -v";
+  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < kEnoughMemory)
+    return "there may be too little memory (ulimit -v); if it is not that, ";
   if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < kEnoughStack)
-    return "the stack is too small; varve wants a megabyte (ulimit -s 1024)";
+    return "the stack may be too small (ulimit -s); if it is not that, ";
   return "";
 }
 
 void report(const char* what) {
   if (crash_cleanup != nullptr) crash_cleanup();
-  if (const char* why = too_little(); *why != 0) {
-    say("varve: ");
-    say(why);
-    return say("\n");
-  }
   signal(SIGALRM, SIG_DFL);
   alarm(kPatienceSeconds);
   say("varve: internal error: ");
   say(what);
-  say("; this is a bug in varve " VARVE_VERSION ", please report it with these lines:\n");
+  say("; ");
+  say(too_little());
+  say("this is a bug in varve " VARVE_VERSION ", please report it with these lines:\n");
   say(boost::stacktrace::to_string(boost::stacktrace::stacktrace()).c_str());
   alarm(0);
 }
 
-[[maybe_unused]] void on_fatal_signal(int number) {
+/// One that another process has sent is no error of ours.
+[[maybe_unused]] void on_fatal_signal(int number, siginfo_t* info, void*) {
   for (const int each : kFatal) signal(each, SIG_DFL);
+  const bool sent = info->si_code <= 0 && info->si_pid != getpid();
+  if (sent && crash_cleanup != nullptr) crash_cleanup();
   const char* name = sigdescr_np(number);
-  report(name != nullptr ? name : "fatal signal");
+  if (!sent) report(name != nullptr ? name : "fatal signal");
   raise(number);
 }
 
@@ -96,8 +96,8 @@ void install_crash_report() {
   alternate.ss_size = sizeof stack;
   sigaltstack(&alternate, nullptr);
   struct sigaction action {};
-  action.sa_handler = on_fatal_signal;
-  action.sa_flags = SA_ONSTACK | SA_NODEFER;
+  action.sa_sigaction = on_fatal_signal;
+  action.sa_flags = SA_ONSTACK | SA_NODEFER | SA_SIGINFO;
   for (const int number : kFatal) sigaction(number, &action, nullptr);
   std::set_terminate(on_terminate);
 #endif

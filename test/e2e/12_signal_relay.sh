@@ -65,3 +65,34 @@ for number in 1 2 10 14 15 24 26 29 30 31 34 50; do
     expect_eq "signals after $number to $whom" "$(cat answer)" "[$number]"
   done
 done
+
+# Several signals to the group, close together, come once each; one to a command that has left the group comes as well. Who kills by
+# name does not mean the process that tells the two apart.
+cat >counts.py <<'P'
+import collections, os, signal, sys, time
+if sys.argv[1] == "own": os.setpgid(0, 0)
+counts = collections.Counter()
+def count(number, _): counts[number] += 1
+for number in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGCONT): signal.signal(number, count)
+def over(*_): print(sorted(counts.items())), sys.exit(0)
+signal.signal(signal.SIGTERM, over)
+open("ready", "w").close()
+while True: time.sleep(1)
+P
+cat >several.py <<'P'
+import os, signal, subprocess, sys, time
+child = subprocess.Popen(sys.argv[1:], start_new_session=True)
+while not os.path.exists("ready"): time.sleep(0.02)
+for i in range(10):
+    for number in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGCONT): os.killpg(child.pid, number)
+    time.sleep(0.02)
+for line in os.popen(f"ps -o args= --ppid {child.pid}"):
+    if "counts.py" not in line: print(line.strip())
+(os.killpg if "own" in sys.argv else os.kill)(child.pid, signal.SIGTERM)
+child.wait()
+P
+for group in shared own; do
+  rm -rf ready several
+  python3 several.py "$VARVE" record -q -o several python3 counts.py $group >answer
+  expect_eq "signals to a $group group" "$(sort answer | tr '\n' ' ')" "[(10, 10), (12, 10), (18, 10)] group-witness "
+done

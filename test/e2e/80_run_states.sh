@@ -194,3 +194,28 @@ if [ "$(id -u)" = 0 ] && chmod 755 "$work" && $nobody test -x "$VARVE" -a -x "$p
 else
   echo "SKIPPED another user: not root, or varve cannot be run by others"
 fi
+
+# A thread that executes a program leaves nothing hidden; a set-user-id program of another user is named.
+build thread_execs -lpthread <<'C'
+#include <pthread.h>
+#include <unistd.h>
+static void* executes(void* unused) { return execl("/bin/sleep", "sleep", "0.4", (char*)0), unused; }
+int main(void) {
+  pthread_t thread;
+  pthread_create(&thread, 0, executes, 0);
+  for (;;) pause();
+}
+C
+record -q -o executes ./thread_execs
+report quality executes
+expect_no_match out 'The kernel shows nothing of'
+nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
+if [ "$(id -u)" = 0 ] && chmod 755 "$work" && $nobody test -x "$VARVE"; then
+  cp /bin/sleep raised && chmod u+s raised && mkdir -m 777 free
+  run $nobody "$VARVE" record -q -o free/raised sh -c './raised 0.5; true'
+  report concurrency free/raised
+  if grep -q 'every switch' out; then
+    report quality free/raised
+    expect_match out 'The kernel shows nothing of raised'
+  fi
+fi

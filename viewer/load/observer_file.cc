@@ -6,6 +6,8 @@
 // Context: viewer.
 #include "viewer/load/observer_file.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -30,7 +32,7 @@ class ObserverReader {
   void read(const format::FileHeader& header, ObserverFile& result) {
     states_.begin = {header.start_monotonic_ns};
     const std::vector<Chunk> chunks = list_chunks(file_, format::kObserverFile, header, damages_);
-    for (size_t i = 0; i < chunks.size() && follows(chunks, i) && read_chunk_of_states(chunks[i]); ++i)
+    for (size_t i = 0; i < chunks.size() && follows(chunks[i], i) && read_chunk_of_states(chunks[i]); ++i)
       continue;
     sweeps_.append_events(states_.tracks, states_.events);
     settle();
@@ -41,8 +43,11 @@ class ObserverReader {
  private:
   /// What a thread did after a switch that is missing nobody knows: states end where the first chunk is
   /// missing, or damaged.
-  static bool follows(const std::vector<Chunk>& chunks, size_t at) {
-    return at == 0 || chunks[at].header.sequence == chunks[at - 1].header.sequence + 1;
+  bool follows(const Chunk& chunk, size_t count) {
+    if (chunk.header.sequence == count) return true;
+    damages_.push_back(
+        {format::kObserverFile, fmt::format("has no chunk {}: run states end there", count), 0});
+    return false;
   }
 
   /// Whether all of it could be read.

@@ -98,16 +98,14 @@ bool ChunkWriter::write_field(const Field& field) {
 
 bool ChunkWriter::commit(Nanos last_time) {
   if (!offset_) return true;
-  if (header_.last_time_ns != last_time.count) {  // also where nothing happened until then
-    header_.last_time_ns = last_time.count;
-    if (!write_field(header_.last_time_ns)) return false;
-  }
-  if (records_.size() == header_.used) return true;
-  if (!write_at(descriptor_, records_.data() + header_.used, records_.size() - header_.used,
-                offset_ + sizeof header_ + header_.used))
+  const bool more = records_.size() != header_.used;
+  if (more && !write_at(descriptor_, records_.data() + header_.used, records_.size() - header_.used,
+                        offset_ + sizeof header_ + header_.used))
     return false;
   header_.used = uint32_t(records_.size());
-  return write_field(header_.used);
+  const bool later = header_.last_time_ns != last_time.count;  // also where nothing happened until then
+  header_.last_time_ns = last_time.count;
+  return (!later || write_field(header_.last_time_ns)) && (!more || write_field(header_.used));
 }
 
 bool ChunkWriter::seal() {

@@ -89,7 +89,7 @@ std::string why_few_samples(const Finalized& profile, const RunEnd& end, Nanos i
                        profile.last_errno == EAGAIN ? "; see ulimit -i" : "");
   std::string so = profile.samples ? "few samples" : "no samples";
   const bool few = profile.samples < kFew;
-  if (profile.loaded && few && profile.held_back)
+  if (profile.loaded && few && 2 * profile.held_back.count > profile.cpu.count)
     return fmt::format(
         "{}: the signals of the timers were held back; the program blocks SIGPROF, or a sanitizer delays "
         "it{}",

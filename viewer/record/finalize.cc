@@ -52,7 +52,8 @@ RunCounts counts_of(const load::Profile& profile) {
       ++result.threads_unsampled;
       result.last_errno = int(thread.timer_errno);
     }
-    result.held_back |= load::held_back(profile, thread);
+    if (load::held_back(profile, thread))
+      result.held_back += saturating_sub(thread.end_cpu, thread.start_cpu);
     result.ticks += thread.ticks;
     result.overruns += thread.overruns;
   }

@@ -20,7 +20,6 @@
 #include "common/process_usage.h"
 #include "common/session_keys.h"
 #include "viewer/record/clock.h"
-#include "viewer/record/group_witness.h"
 #include "viewer/record/process_tree.h"
 
 namespace varve::record {
@@ -44,8 +43,13 @@ bool ends_programs(int number) {
 class Supervisor {
  public:
   Supervisor(pid_t command, Nanos start, const SupervisorPlan& plan, const InheritedSignals& signals,
-             SessionWriter& session, PerfMapKeeper& perf_maps)
-      : command_(command), start_(start), plan_(plan), session_(session), perf_maps_(perf_maps) {
+             GroupWitness& group, SessionWriter& session, PerfMapKeeper& perf_maps)
+      : command_(command),
+        start_(start),
+        plan_(plan),
+        session_(session),
+        perf_maps_(perf_maps),
+        group_(group) {
     signals_ = signalfd(-1, &signals.handled(), SFD_CLOEXEC | SFD_NONBLOCK);
     Nanos begin = start + plan.delay.value_or(Nanos{});
     if (plan.delay) begin_at_ = begin;
@@ -79,7 +83,7 @@ class Supervisor {
   const SupervisorPlan& plan_;
   SessionWriter& session_;
   PerfMapKeeper& perf_maps_;
-  GroupWitness group_;
+  GroupWitness& group_;
   int signals_ = -1;
   std::optional<Nanos> begin_at_, stop_at_;
   bool command_ended_ = false;
@@ -171,7 +175,8 @@ void Supervisor::take_signal(const signalfd_siginfo& info) {
   int number = int(info.ssi_signo);
   const bool ours = pid_t(info.ssi_pid) == getpid();  // of a write to where there is no reader, or no room
   if (number == SIGCHLD || (ours && sent_by_a_process(info))) return;
-  if (group_.has_got(number) && !command_ended_) return;
+  const bool has_it_too = group_.has_got(number) && getpgid(command_) == getpgrp();
+  if (has_it_too && !command_ended_) return;
   if (command_ended_) {
     if (ends_programs(number)) stop(RunEnd::Stop::kInterrupt);
     if (number == SIGTSTP) raise(SIGSTOP);
@@ -271,8 +276,8 @@ void Supervisor::stop(RunEnd::Stop why) {
 }  // namespace
 
 RunEnd supervise(pid_t command, Nanos start, const SupervisorPlan& plan, const InheritedSignals& signals,
-                 SessionWriter& session, PerfMapKeeper& perf_maps) {
-  return Supervisor(command, start, plan, signals, session, perf_maps).run();
+                 GroupWitness& group, SessionWriter& session, PerfMapKeeper& perf_maps) {
+  return Supervisor(command, start, plan, signals, group, session, perf_maps).run();
 }
 
 }  // namespace varve::record

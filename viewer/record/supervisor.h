@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "common/units.h"
+#include "viewer/record/group_witness.h"
 #include "viewer/record/launcher.h"
 #include "viewer/record/perf_map_keeper.h"
 #include "viewer/record/session_writer.h"
@@ -40,6 +41,6 @@ struct RunEnd {
 /// Watches over `command`, which launch() started at `start` (CLOCK_MONOTONIC), until it and, with `follow`,
 /// all its followed descendants have ended, or until the user ends the recording of those.
 RunEnd supervise(pid_t command, Nanos start, const SupervisorPlan& plan, const InheritedSignals& signals,
-                 SessionWriter& session, PerfMapKeeper& perf_maps);
+                 GroupWitness& group, SessionWriter& session, PerfMapKeeper& perf_maps);
 
 }  // namespace varve::record

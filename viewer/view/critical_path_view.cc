@@ -61,9 +61,10 @@ void add_notes(View& view, const Source& source, const Request& request, const a
       "Cruise: runs and delays nobody on the path. Impact: the next thread of the path waits for it. "
       "Overhead: from a release until the other thread runs. Blocking: waits that no thread of the run was "
       "seen to end.");
-  if (!profile.run_states.known())
+  if (!profile.run_states.known() || !states_end_words(profile).empty())
     view.notes.push_back(
-        "Without run states a thread on the path counts as active where no hook saw it wait, so Cruise and "
+        "Where there are no run states a thread on the path counts as active where no hook saw it wait, so "
+        "Cruise and "
         "Impact may have waits in them.");
   if (profile.session.number(session_key::kWaitMinNs) == 0)
     view.notes.push_back(

@@ -165,17 +165,23 @@ void SwitchTracks::take_fork(const RingEvent& event) {
 }
 
 void SwitchTracks::take_exit(const RingEvent& event) {
-  if (event.tid == event.pid && lives_on(event.pid)) note_hidden(event.pid);
+  if (event.tid == event.pid && lives_on(event.pid)) ended_alive_.push_back({event.pid, event.time});
   if (Track* track = find(event.tid)) end_track(*track, event.time);
 }
 
 /// The events of a process that executes a set-user-id program, or one that may not be read, end there, and
-/// what it does from then on nobody sees.
-void SwitchTracks::note_hidden(pid_t process) {
+/// what it does from then on nobody sees. One that just takes its time to end has ended a while later; one
+/// whose other thread executes a program has an event of that (take_exec).
+void SwitchTracks::note_hidden(Nanos until) {
+  constexpr Nanos kWhile{100 * kNanosPerMilli.count};
   constexpr size_t kMost = 100;
-  char buffer[64];
-  if (hidden_.size() < kMost)
-    hidden_.push_back(fmt::format("{} ({})", current_name(process, process, buffer), process));
+  std::erase_if(ended_alive_, [&](const EndedAlive& each) {
+    if (until < each.time + kWhile) return false;
+    char buffer[64];
+    if (hidden_.size() < kMost && lives_on(each.pid))
+      hidden_.push_back(fmt::format("{} ({})", current_name(each.pid, each.pid, buffer), each.pid));
+    return true;
+  });
 }
 
 void SwitchTracks::take_name(const RingEvent& event) {
@@ -188,6 +194,7 @@ void SwitchTracks::take_name(const RingEvent& event) {
 /// Where it was not the first, its track ends under its own id, and what it does from now on is another's.
 void SwitchTracks::take_exec(const RingEvent& event) {
   stacks_.forget(event.pid);
+  std::erase_if(ended_alive_, [&](const EndedAlive& each) { return each.pid == event.pid; });
   std::vector<int32_t> others;
   for (const auto& [tid, track] : live_)
     if (track.pid == event.pid && tid != event.tid) others.push_back(tid);
@@ -250,6 +257,7 @@ void SwitchTracks::look_at_blocked(Nanos now, Allowance looks, Allowance stacks)
 
 /// A thread that was gone at a look and has no end by now will have none: that event was lost.
 void SwitchTracks::settle(Nanos time) {
+  note_hidden(time);
   std::erase_if(looked_, [&](const Stretch& looked) {
     if (looked.look_time >= time) return false;
     if (Track* track = find(looked)) {

@@ -82,7 +82,7 @@ class SwitchTracks {
   void take_out(const RingEvent& event);
   void take_fork(const RingEvent& event);
   void take_exit(const RingEvent& event);
-  void note_hidden(pid_t process);
+  void note_hidden(Nanos until);
   void take_name(const RingEvent& event);
   void take_exec(const RingEvent& event);
   void take_lost(const RingEvent& event);
@@ -97,6 +97,11 @@ class SwitchTracks {
   std::vector<Stretch> looked_;   // not settled yet
   uint64_t lost_ = 0;
   uint64_t refused_looks_ = 0;
+  struct EndedAlive {
+    int32_t pid = 0;
+    Nanos time;
+  };
+  std::vector<EndedAlive> ended_alive_;  // processes that were there when their end was read
   std::vector<std::string> hidden_;
 };
 
