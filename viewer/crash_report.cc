@@ -54,10 +54,10 @@ void report(const char* what) {
   alarm(0);
 }
 
-/// One that another process has sent is no error of ours.
+/// Watchdogs send SIGABRT: that is no error of ours.
 [[maybe_unused]] void on_fatal_signal(int number, siginfo_t* info, void*) {
   for (const int each : kFatal) signal(each, SIG_DFL);
-  const bool sent = info->si_code <= 0 && info->si_pid != getpid();
+  const bool sent = number == SIGABRT && info->si_code <= 0 && info->si_pid != getpid();
   if (sent && crash_cleanup != nullptr) crash_cleanup();
   const char* name = sigdescr_np(number);
   if (!sent) report(name != nullptr ? name : "fatal signal");

@@ -86,14 +86,17 @@ run env VARVE="$VARVE" bash -c "$(sed -n 's/^  varve report hotspots/"$VARVE" re
 expect_eq "exit code of the next command" $code 0
 expect_match out longest_match
 
-# A crash of varve's own says where.
+# A crash of varve's own says where, and what it may come from; a SIGABRT that a watchdog sends is no crash.
+run bash -c 'ulimit -s 16; exec "$@"' small "$VARVE" report "it's demo"
+expect_eq "exit code of a crash" $code 139
+expect_match err '^varve: internal error: Segmentation fault; the stack may be too small .*; if it is not that, this is a bug in varve'
+expect_match err ' [0-9]+# .*main'
 (sleep 5 | exec "$VARVE" help --man /dev/stdin 2>err; exit "${PIPESTATUS[1]}") &
 shell=$!
 reader() { pgrep -P $shell -x varve; }
 wait_for reader >/dev/null
 sleep 0.2
-kill -SEGV "$(reader)"
+kill -ABRT "$(reader)"
 wait $shell
-expect_eq "exit code" $? 139
-expect_match err '^varve: internal error: Segmentation fault; this is a bug in varve'
-expect_match err ' [0-9]+# .*main'
+expect_eq "exit code after SIGABRT" $? 134
+expect_eq "what was said of it" "$(grep -c varve: err)" 0
