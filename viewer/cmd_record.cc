@@ -219,9 +219,9 @@ class Recording {
   const record::TickChoice& ticks_;
   record::InheritedDescriptors& descriptors_;
   record::InheritedSignals signals_;
-  record::GroupWitness group_;  // while there is no other thread
   std::optional<record::ProfileDirectory> directory_;
   std::optional<record::SessionWriter> session_;
+  std::optional<record::GroupWitness> group_;
   std::optional<record::PerfMapKeeper> perf_maps_;
   Nanos start_;  // of the run, CLOCK_MONOTONIC: just before exec
   record::observe::Observer observer_;
@@ -260,6 +260,7 @@ int Recording::refuse_start(int error) {
 
 /// The run begins now: the child was made, and waits.
 bool Recording::before_exec(pid_t command) {
+  group_.emplace();  // the younger child of the two, and before there is another thread
   auto observed = observer_.begin({command, !options_.no_follow, options_.wait_min.count != 0},
                                   directory_->descriptor(), session_->header());
   if (!observed) return no_observer_ = observed.error(), false;
@@ -335,7 +336,7 @@ record::RunEnd Recording::watch(pid_t command) {
     begin_finalizing();
     return finalization_ ? finalization_->task().pid() : 0;
   };
-  return record::supervise(command, start_, plan, signals_, group_, *session_, *perf_maps_);
+  return record::supervise(command, start_, plan, signals_, *group_, *session_, *perf_maps_);
 }
 
 int Recording::run() {
