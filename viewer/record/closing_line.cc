@@ -93,7 +93,7 @@ std::string why_few_samples(const Finalized& profile, const RunEnd& end, Nanos i
     return fmt::format(
         "{}: the signals of the timers were held back; the program blocks SIGPROF, or a sanitizer delays "
         "it{}",
-        so, profile.in_step ? ", or it works in step with the kernel's tick: then --timer perf sees it" : "");
+        so, profile.in_step ? ", or it works in step with the kernel's tick: record with --timer perf" : "");
   if (profile.loaded && profile.in_step) return load::kInStepAdvice;
   if (!profile.loaded || !few) return "";
   if (!profile.agent_files)
