@@ -90,13 +90,20 @@ expect_match out longest_match
 run bash -c 'ulimit -s 16; exec "$@"' small "$VARVE" report "it's demo"
 expect_eq "exit code of a crash" $code 139
 expect_match err '^varve: internal error: Segmentation fault; the stack may be too small .*; if it is not that, this is a bug in varve'
+# killed SIGNAL: varve, by that; what it says is in err.
+killed() {
+  (sleep 5 | exec "$VARVE" help --man /dev/stdin 2>err; exit "${PIPESTATUS[1]}") &
+  local shell=$!
+  reader() { pgrep -P $shell -x varve; }
+  wait_for reader >/dev/null
+  sleep 0.2
+  kill -"$1" "$(reader)"
+  wait $shell
+}
+killed SEGV
+expect_eq "exit code after SIGSEGV" $? 139
+expect_match err '^varve: internal error: Segmentation fault; this is a bug in varve'
 expect_match err ' [0-9]+# .*main'
-(sleep 5 | exec "$VARVE" help --man /dev/stdin 2>err; exit "${PIPESTATUS[1]}") &
-shell=$!
-reader() { pgrep -P $shell -x varve; }
-wait_for reader >/dev/null
-sleep 0.2
-kill -ABRT "$(reader)"
-wait $shell
+killed ABRT
 expect_eq "exit code after SIGABRT" $? 134
 expect_eq "what was said of it" "$(grep -c varve: err)" 0
