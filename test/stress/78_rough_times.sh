@@ -22,6 +22,7 @@ for ((i = 0; i < runs; ++i)); do
   rm -rf here killed && mkdir here
   "$VARVE" record -q --interval 1ms -o killed bash script "${way[@]}" </dev/null >out 2>err &
   recorder=$!
+  wait_for test -e here/said  # it has begun
   sleep 0.$((RANDOM % 8))$((RANDOM % 10))
   kill -KILL $recorder 2>/dev/null
   wait $recorder 2>/dev/null
@@ -41,6 +42,7 @@ for ((i = 0; i < runs; ++i)); do
   rm -rf here disk/* && mkdir here
   "$VARVE" record -q --interval 1ms -o disk/full bash script "${way[@]}" </dev/null >out 2>err &
   recorder=$!
+  wait_for test -e here/said  # it has begun
   sleep 0.$((RANDOM % 8))$((RANDOM % 10))
   dd if=/dev/zero of=disk/filler bs=1k 2>/dev/null
   wait $recorder
