@@ -184,6 +184,11 @@ void complete_track_ends(Profile& profile, const std::vector<ThreadFacts>& facts
     complete_sweeps(profile);
   else
     move_exits(profile, facts);
+  // The agent may know of a begin before the observer's, and of an end after what that could still write.
+  RunStates& states = profile.run_states;
+  if (states.events.empty()) return;
+  states.begin = std::min(states.begin, Nanos{states.events.front().time_ns});
+  states.end = std::max(states.end, Nanos{states.events.back().time_ns});
 }
 
 }  // namespace varve::load
