@@ -5,22 +5,30 @@
 # and no program ends for it.
 . "$(dirname "$0")/guest.inc"
 
-# behind NUMBER COMMAND...: under a filter that ends who makes this system call; -1: nobody.
-build behind <<'C'
+# forbid(NUMBER): from now on a filter ends who makes this system call.
+cat >forbid.h <<'C'
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
-#include <unistd.h>
-int main(int argc, char** argv) {
-  if (argc < 3) return 3;
+static int forbid(unsigned number) {
   struct sock_filter code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-                               BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)atoi(argv[1]), 0, 1),
+                               BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
                                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
   struct sock_fprog filter = {4, code};
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0)) return 4;
+  return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0);
+}
+C
+
+# behind NUMBER COMMAND...: under a filter that ends who makes this system call; -1: nobody.
+build behind -I. <<'C'
+#include "forbid.h"
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char** argv) {
+  if (argc < 3) return 3;
+  if (forbid((unsigned)atoi(argv[1]))) return 4;
   execvp(argv[2], argv + 2);
   return 127;
 }
@@ -69,26 +77,19 @@ for number in 310 298 127 52; do
   "$VARVE" report concurrency "without-$number" >concurrency || fail "report concurrency"
   expect_match concurrency "a filter of system calls .seccomp. that varve was started with ends who asks for them"
 done
-# A child that no hook saw begin, and that ends for a call of the agent by a filter of its own: it has waits to tell of.
-build cloned <<'C'
-#include <linux/filter.h>
-#include <linux/seccomp.h>
+# A child that no hook saw begin has the hooks all the same, and a filter of its own: they ask the kernel for nothing in it.
+build cloned -I. <<'C'
+#include "forbid.h"
 #include <signal.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 static int sealed(unsigned number) {
-  struct sock_filter code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-                               BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
-                               BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
-  struct sock_fprog filter = {4, code};
   int ends[2];
   char byte;
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0) || pipe(ends)) return 4;
+  if (forbid(number) || pipe(ends)) return 4;
   long writer = syscall(SYS_clone, (long)SIGCHLD, 0l, 0l, 0l, 0l);
   if (writer == 0) {
     usleep(50000);
@@ -116,24 +117,16 @@ expect_eq "exit code where SIGCHLD is ignored" $code 0
 expect_eq "output where SIGCHLD is ignored" "$(cat out)" read
 
 # A filter of the program's own against what the agent asks at a fork and at an exec: it does not run where the program does not.
-build later <<'C'
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
+build later -I. <<'C'
+#include "forbid.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 int main(int argc, char** argv) {
   if (argc < 2) return 3;
-  struct sock_filter code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-                               BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)atoi(argv[1]), 0, 1),
-                               BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
-  struct sock_fprog filter = {4, code};
   int status = 0;
-  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0)) return 4;
+  if (forbid((unsigned)atoi(argv[1]))) return 4;
   pid_t child = fork();
   if (child == 0) _exit(9);
   waitpid(child, &status, 0), printf("fork %#x\n", status);

@@ -109,8 +109,7 @@ std::string source_words(const load::Profile& profile) {
   if (states.source == Origin::kSwitches) {
     const bool hidden = !profile.session.text(session_key::kObserverHiddenProcess).empty();
     words = hidden ? "Run states are those of every switch of a thread, but for processes that the kernel "
-                     "hides: varve "
-                     "report quality names them."
+                     "hides: varve report quality names them."
                    : "Run states are exact: every switch of a thread was recorded.";
     if (states.lost)
       words = fmt::format("Run states come from switches of threads, of which {} were lost.", states.lost);

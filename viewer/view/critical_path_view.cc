@@ -64,8 +64,7 @@ void add_notes(View& view, const Source& source, const Request& request, const a
   if (!profile.run_states.known() || !states_end_words(profile).empty())
     view.notes.push_back(
         "Where there are no run states a thread on the path counts as active where no hook saw it wait, so "
-        "Cruise and "
-        "Impact may have waits in them.");
+        "Cruise and Impact may have waits in them.");
   if (profile.session.number(session_key::kWaitMinNs) == 0)
     view.notes.push_back(
         "Waits were not recorded (--waits), so the path cannot go to the threads that others waited for, but "

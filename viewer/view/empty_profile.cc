@@ -24,8 +24,8 @@ std::vector<std::string> why_empty(const load::Profile& profile) {
   const bool agents = std::ranges::any_of(profile.processes, std::logical_not(), &load::Process::seen_only);
   if (!agents && profile.refusals.empty() && profile.damages.empty()) {
     say("No process wrote anything: the agent was not loaded into the program, or its files (*.agent) were "
-        "not copied "
-        "here. A statically linked, setuid or Go program does not load it; 'varve check CMD' says which.");
+        "not copied here. A statically linked, setuid or Go program does not load it; 'varve check CMD' says "
+        "which.");
   }
   for (const load::Damage& damage : profile.damages) {
     say(fmt::format("{}: {}.", damage.file, damage.sentence));

@@ -269,8 +269,7 @@ Made make_quality(const Source& source, const Request& request, const analyze::S
   if (!source.profile.session.finished) {
     view.notes.push_back(
         "The recorder did not see the end of the run, or had no room to write it: its CPU time is the last "
-        "that each "
-        "thread noted.");
+        "that each thread noted.");
   }
   return view;
 }
