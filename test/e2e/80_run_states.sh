@@ -218,4 +218,11 @@ if [ "$(id -u)" = 0 ] && chmod 755 "$work" && $nobody test -x "$VARVE"; then
     report quality free/raised
     expect_match out 'The kernel shows nothing of raised'
   fi
+  # One that is looked at between its fork and its exec is known; three are not.
+  unlisted="$nobody $VARVE record -q -o free/unlisted --run-states sweeps sh -c './raised 0.2; ./raised 0.2; ./raised 0.2'"
+  if unshare -m mount -t proc -o hidepid=2 proc /proc; then
+    run unshare -m sh -c "mount -t proc -o hidepid=2 proc /proc && $unlisted"
+    report quality free/unlisted
+    expect_match out '/proc does not show this user [0-9]+ process'
+  fi
 fi

@@ -130,6 +130,11 @@ void note_uncharged(const load::Profile& profile, View& view) {
 
 /// Programs of another user, and those that may not be read, end what an ordinary user sees of their process.
 void note_hidden(const load::Session& session, View& view) {
+  if (const uint64_t unseen = session.number(session_key::kObserverHidden); unseen != 0)
+    view.notes.push_back(fmt::format(
+        "/proc does not show this user {} that began meanwhile: if the run's were among these, bands "
+        "and levels are without them.",
+        unseen == 1 ? "1 process" : fmt::format("{} processes", unseen)));
   std::vector<std::string_view> names;
   for (const auto& [key, value] : session.texts)
     if (key == session_key::kObserverHiddenProcess && names.size() < kMostNamed) names.push_back(value);
