@@ -24,6 +24,7 @@ constexpr unsigned kPatienceSeconds = 10;   // reading debug information of a la
 constexpr size_t kStackBytes = 256 * 1024;  // the stack trace is formatted on it
 
 void (*crash_cleanup)() = nullptr;
+int failure_exit = 1;
 
 void say(const char* text) {
   const ssize_t written = write(STDERR_FILENO, text, std::strlen(text));
@@ -72,7 +73,7 @@ void report(const char* what) {
     } catch (const std::bad_alloc&) {
       if (crash_cleanup != nullptr) crash_cleanup();
       say("varve: there is not enough memory\n");
-      _exit(1);
+      _exit(failure_exit);
     } catch (const std::exception& error) {
       what = std::string("uncaught exception: ") + error.what();
     } catch (...) {
@@ -87,6 +88,8 @@ void report(const char* what) {
 }  // namespace
 
 void set_crash_cleanup(void (*cleanup)()) { crash_cleanup = cleanup; }
+
+void set_failure_exit(int code) { failure_exit = code; }
 
 void install_crash_report() {
 #ifndef __SANITIZE_ADDRESS__  // its own report says more

@@ -11,4 +11,7 @@ void install_crash_report();
 /// Called first when the process is lost: it may do what a signal handler may. Null: nothing.
 void set_crash_cleanup(void (*cleanup)());
 
+/// The exit code where there is not enough memory to go on; 1 until it is set.
+void set_failure_exit(int code);
+
 }  // namespace varve

@@ -25,3 +25,13 @@ record ./plain
 expect_eq "exit code of a file that is not executable" $code 126
 expect_match err 'chmod \+x'
 [ ! -e plain.varve ] || fail "a refused command left a profile"
+
+# However little memory there is: the command's code, or one sentence and varve's own. 127 and 134 are those of the loader and the
+# C++ library, which had not enough to begin.
+for kb in $(seq 17000 250 22000); do
+  rm -rf little
+  run bash -c 'ulimit -v "$0"; exec "$@"' "$kb" "$VARVE" record -q -o little true
+  [[ $code =~ ^(0|127|134)$ ]] && continue
+  expect_eq "exit code in $kb KB" $code 125
+  expect_match err 'not enough memory|cannot allocate'
+done

@@ -93,9 +93,9 @@ if grep -q 'internal error' err; then
   expect_eq "exit code of a crash" $code 139
   expect_match err '^varve: internal error: Segmentation fault; the stack may be too small .*; if it is not that, this is a bug in varve'
 fi
-# killed SIGNAL: varve, by that; what it says is in err.
+# killed SIGNAL [KB]: varve, by that, with so much memory; what it says is in err.
 killed() {
-  (sleep 5 | exec "$VARVE" help --man /dev/stdin 2>err; exit "${PIPESTATUS[1]}") &
+  (sleep 5 | bash -c 'ulimit -v "$0"; exec "$@"' "${2:-unlimited}" "$VARVE" help --man /dev/stdin 2>err; exit "${PIPESTATUS[1]}") &
   local shell=$!
   reader() { pgrep -P $shell -x varve; }
   wait_for reader >/dev/null
@@ -107,6 +107,8 @@ killed SEGV
 expect_eq "exit code after SIGSEGV" $? 139
 expect_match err '^varve: internal error: Segmentation fault; this is a bug in varve'
 expect_match err ' [0-9]+# .*main'
+killed SEGV 900000
+expect_match err '^varve: internal error: Segmentation fault; there may be too little memory \(ulimit -v\); if it is not'
 killed ABRT
 expect_eq "exit code after SIGABRT" $? 134
 expect_eq "what was said of it" "$(grep -c varve: err)" 0
