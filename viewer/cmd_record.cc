@@ -16,7 +16,7 @@
 #include "common/wait_format.h"
 #include "viewer/command.h"
 #include "viewer/crash_report.h"
-#include "viewer/record/launcher.h"
+#include "viewer/record/descriptors.h"
 #include "viewer/record/observe/switch_rings.h"
 #include "viewer/record/preflight.h"
 #include "viewer/record/profile_directory.h"

@@ -96,3 +96,79 @@ for group in shared own; do
   python3 several.py "$VARVE" record -q -o several python3 counts.py $group >answer
   expect_eq "signals to a $group group" "$(sort answer | tr '\n' ' ')" "[(10, 10), (12, 10), (18, 10)] group-witness "
 done
+
+# What each process got by itself is soon forgotten: later signals to the recorder alone come.
+cat >alone.py <<'P'
+import os, signal, subprocess, sys, time
+child = subprocess.Popen(sys.argv[1:], start_new_session=True)
+while not os.path.exists("ready"): time.sleep(0.02)
+for process in open(f"/proc/{child.pid}/task/{child.pid}/children").read().split(): os.kill(int(process), signal.SIGUSR1)
+for i in range(3):
+    time.sleep(0.3)
+    os.kill(child.pid, signal.SIGUSR1)
+time.sleep(0.1)
+os.kill(child.pid, signal.SIGTERM)
+child.wait()
+P
+rm -rf ready
+python3 alone.py "$VARVE" record -q -o alone python3 counts.py shared >answer
+expect_eq "signals to the recorder alone" "$(cat answer)" "[(10, 4)]"
+
+# A group that is told to stop and at once to go on goes on: the command, and the recorder.
+cat >stops.py <<'P'
+import os, signal, subprocess, sys, time
+child = subprocess.Popen(sys.argv[1:], process_group=0)
+while not os.path.exists("ready"): time.sleep(0.02)
+command = int(open(f"/proc/{child.pid}/task/{child.pid}/children").read().split()[0])
+def stopped(pid): return open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[0] == "T"
+stuck = 0
+for i in range(100):
+    os.killpg(child.pid, signal.SIGTSTP)
+    for _ in range(i * 60): pass
+    os.killpg(child.pid, signal.SIGCONT)
+    deadline = time.time() + 5
+    while (stopped(command) or stopped(child.pid)) and time.time() < deadline: time.sleep(0.01)
+    stuck += time.time() >= deadline
+    if time.time() >= deadline: os.killpg(child.pid, signal.SIGCONT)
+print("stuck", stuck)
+os.kill(child.pid, signal.SIGTERM)
+child.wait()
+P
+rm -rf ready
+python3 stops.py "$VARVE" record -q -o stops python3 counts.py shared >answer
+expect_eq "a group that stops and goes on" "$(head -1 answer)" "stuck 0"
+
+# The value that a signal was queued with, and SIGABRT, which watchdogs send.
+cat >queued.py <<'P'
+import ctypes, os, signal, subprocess, sys, time
+number = int(sys.argv[1])
+child = subprocess.Popen(sys.argv[2:], start_new_session=True)
+while not os.path.exists("ready"): time.sleep(0.02)
+ctypes.CDLL(None).sigqueue(child.pid, number, ctypes.c_void_p(1234))
+sys.exit(child.wait() & 255)
+P
+build takes_value <<'C'
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(void) {
+  sigset_t set;
+  siginfo_t info;
+  sigemptyset(&set);
+  sigaddset(&set, SIGABRT);
+  sigaddset(&set, 40);
+  sigprocmask(SIG_BLOCK, &set, 0);
+  close(open("ready", O_CREAT | O_WRONLY, 0600));
+  if (sigwaitinfo(&set, &info) < 0) return 1;
+  return printf("%d %d %d\n", info.si_signo, info.si_code, info.si_value.sival_int), 0;
+}
+C
+for number in 40 6; do
+  rm -rf ready queued
+  python3 queued.py $number "$VARVE" record -q -o queued ./takes_value >answer
+  expect_eq "what came of a queued signal $number" "$(cat answer)" "$number -1 1234"
+done
+rm -f ready
+python3 queued.py 6 "$VARVE" record -q -o aborted sh -c 'touch ready; while :; do sleep 0.1; done'
+expect_eq "the end of a command by SIGABRT" $? 250

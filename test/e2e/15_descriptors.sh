@@ -105,3 +105,54 @@ expect_eq "a write to what the command has closed" "$(cat written)" refused
   exec "$VARVE" record -q -o locks bash -c 'exec 9>&-; flock -n lock echo free || echo taken'
 ) >lock_says
 expect_eq "a lock on a descriptor that the command has closed" "$(cat lock_says)" free
+
+# A record lock that the shell took for the command is this process's, which loses it with the first descriptor it closes.
+cat >locks.py <<'P'
+import fcntl, os, sys
+descriptor = os.open("record_lock", os.O_RDWR | os.O_CREAT, 0o600)
+fcntl.lockf(descriptor, fcntl.LOCK_EX)
+other = os.open("record_lock", os.O_RDWR)
+for number in (descriptor, other): os.set_inheritable(number, True)
+os.dup2(other, 0)
+os.execvp(sys.argv[1], sys.argv[1:])
+P
+cat >probe.py <<'P'
+import fcntl
+try: fcntl.lockf(open("record_lock", "w"), fcntl.LOCK_EX | fcntl.LOCK_NB), print("free")
+except OSError: print("taken")
+P
+python3 locks.py "$VARVE" record -q -o record_locks sh -c 'sleep 0.2; python3 probe.py; true' >lock_says
+expect_eq "a record lock while the command runs" "$(cat lock_says)" taken
+
+# What a library that the user preloads into varve has opened is none of those.
+cat >opens.c <<'C'
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static int own;
+static int recorder(void) {
+  char name[64] = "";
+  FILE* file = fopen("/proc/self/comm", "re");
+  if (file && !fgets(name, sizeof name, file)) name[0] = 0;
+  if (file) fclose(file);
+  return strcmp(name, "varve\n") == 0;
+}
+__attribute__((constructor)) static void opens(void) { own = open("/dev/null", O_RDONLY | O_CLOEXEC); }
+__attribute__((destructor)) static void looks(void) {
+  if (recorder() && fcntl(own, F_GETFD) < 0) close(open("lost_own", O_CREAT | O_WRONLY, 0600));
+}
+C
+gcc -shared -fPIC -o opens.so opens.c || fail "cannot compile"
+run env LD_PRELOAD="$work/opens.so" "$VARVE" record -q -o opens sh -c 'exit 6'
+expect_eq "exit code beside a preloaded library" $code 6
+[ ! -e lost_own ] || fail "the recorder closed what a library of its own process had opened"
+
+# The way to the profile may be closed, or gone, when it is read.
+mkdir through
+record -o /dev/fd/9/profile true 9<through
+expect_match err 'profile in .*/through/profile; next'
+[ -e through/profile/symbols ] || fail "a profile through a descriptor has no names"
+record -o renamed sh -c 'mv renamed elsewhere; sleep 0.1'
+expect_match err 'profile in .*/elsewhere; next'

@@ -114,7 +114,8 @@ tl::expected<void, std::string> store(const load::Profile& profile, const Finali
 
 /// Why the child said nothing more.
 std::string crash_words(int status) {
-  std::string how = "the lookup did not begin";
+  std::string how = WIFEXITED(status) && WEXITSTATUS(status) != 0 ? "the lookup could not go on"
+                                                                  : "the lookup did not begin";
   if (WIFSIGNALED(status)) {
     const char* name = sigabbrev_np(WTERMSIG(status));
     how = fmt::format("the lookup was ended by SIG{}", name ? name : fmt::format("{}", WTERMSIG(status)));

@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: MIT
-// A child that is asked by a pair of sockets. See group_witness.h.
+// A child that is asked by pipes. See group_witness.h.
 // Context: viewer.
 #include "viewer/record/group_witness.h"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
+#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "viewer/record/clock.h"
+#include "viewer/record/descriptors.h"
 #include "viewer/record/host_facts.h"
 #include "viewer/record/process_tree.h"
 
@@ -25,9 +29,6 @@ namespace varve::record {
 namespace {
 
 constexpr char kName[] = "group-witness";
-/// Signals of one number that are this close count as one for whoever gets them.
-constexpr Nanos kAtOnce{kNanosPerMilli.count};
-constexpr int kPatienceMs = 1000;
 
 /// Who kills by name means the recorder, so the words of its command line go; this process has a copy of its
 /// own.
@@ -49,60 +50,146 @@ void take_name() {
   std::memcpy(arguments, kName, sizeof kName);
 }
 
-/// None of the descriptors that the recorder was started with: they are the command's.
-void keep_only(int socket) {
-  constexpr int kKept = 3;
+/// None of the descriptors of the recorder and the command but these.
+void keep_only(int first, int second) {
   const int nothing = open("/dev/null", O_RDWR);
-  for (int number = 0; number < kKept; ++number) dup2(nothing, number);
-  dup2(socket, kKept);
-  close_range(kKept + 1, ~0u, 0);
+  for (const int number : open_descriptors())
+    if (number <= STDERR_FILENO)
+      dup2(nothing, number);
+    else if (number != first && number != second)
+      close(number);
 }
 
-/// Until the recorder is gone.
-[[noreturn]] void answer(int socket) {
-  unsigned char number = 0;
-  while (read(socket, &number, 1) == 1) {
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, number);
-    const timespec at_once{};
-    const char got = sigtimedwait(&set, nullptr, &at_once) == number;
-    if (write(socket, &got, 1) != 1) break;
+struct Question {
+  uint32_t id;
+  SentSignal signal;
+};
+
+struct Answer {
+  uint32_t id;
+  bool yes;
+};
+
+/// The life of the witness.
+class Testimony {
+ public:
+  Testimony(int questions, int answers) : questions_(questions), answers_(answers) {
+    sigset_t all;
+    sigfillset(&all);
+    signals_ = signalfd(-1, &all, SFD_NONBLOCK);
   }
-  _exit(0);
-}
+
+  /// Until the recorder is gone.
+  [[noreturn]] void give() {
+    Question question{};
+    for (;;) {
+      note_for(resume_at_.count ? kResumeMs : -1, questions_);
+      resume_recorder();
+      if (!readable(questions_)) continue;
+      if (read(questions_, &question, sizeof question) != ssize_t(sizeof question)) break;
+      const Answer answer{question.id, came(question.signal)};
+      if (write(answers_, &answer, sizeof answer) != ssize_t(sizeof answer)) break;
+    }
+    _exit(0);
+  }
+
+ private:
+  struct Note {
+    SentSignal signal;
+    Nanos at;
+  };
+
+  static bool readable(int descriptor) {
+    pollfd ready{descriptor, POLLIN, 0};
+    return poll(&ready, 1, 0) == 1;
+  }
+
+  /// Waits for a signal, or for something from `other`, and notes what has come.
+  void note_for(int patience_ms, int other) {
+    pollfd wake[] = {{signals_, POLLIN, 0}, {other, POLLIN, 0}};
+    poll(wake, 2, patience_ms);
+    const Nanos now = clock_now(CLOCK_MONOTONIC);
+    std::erase_if(notes_, [&](const Note& note) { return now - note.at > kStale; });
+    signalfd_siginfo info;
+    while (read(signals_, &info, sizeof info) == ssize_t(sizeof info))
+      note({{int32_t(info.ssi_signo), info.ssi_code, int32_t(info.ssi_pid)}, now});
+  }
+
+  void note(const Note& note) {
+    if (notes_.size() < kMostNotes) notes_.push_back(note);
+    if (note.signal.number == SIGTSTP) resume_at_ = {};
+    if (note.signal.number == SIGCONT) resume_at_ = {note.at.count + kResumeMs * kNanosPerMilli.count};
+  }
+
+  /// The recorder may have been about to stop with the command when the group was told to go on: it would
+  /// stay stopped.
+  void resume_recorder() {
+    if (resume_at_.count == 0 || clock_now(CLOCK_MONOTONIC) < resume_at_) return;
+    resume_at_ = {};
+    kill(getppid(), SIGCONT);
+  }
+
+  /// Who signals each process by itself may not have come to this one yet. Of several that are close the
+  /// recorder may have seen one only, unless they are of those that queue.
+  bool came(const SentSignal& signal) {
+    const auto noted = [&] { return std::ranges::find(notes_, signal, &Note::signal); };
+    note_for(0, -1);
+    if (noted() == notes_.end()) note_for(kPatienceWithSenderMs, -1);
+    const auto first = noted();
+    if (first == notes_.end()) return false;
+    if (signal.number >= SIGRTMIN)
+      notes_.erase(first);
+    else
+      std::erase_if(notes_, [&](const Note& note) { return note.signal.number == signal.number; });
+    return true;
+  }
+
+  static constexpr size_t kMostNotes = 1000;
+  /// What nobody asked for by then came to this process and not to the recorder.
+  static constexpr Nanos kStale{200 * kNanosPerMilli.count};
+  static constexpr int kPatienceWithSenderMs = 3, kResumeMs = 20;
+
+  int questions_, answers_, signals_;
+  std::vector<Note> notes_;
+  Nanos resume_at_;  // zero: not
+};
 
 }  // namespace
 
-/// The kernel gives a signal to the youngest of a group first, so what has come to us has come to the
-/// witness. To be made while the recorder has one thread.
+/// To be made while the recorder has one thread.
 GroupWitness::GroupWitness() {
-  int sockets[2];
-  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0) return;
+  int questions[2], answers[2];
+  if (pipe2(questions, O_CLOEXEC) != 0) return;
+  if (pipe2(answers, O_CLOEXEC) != 0) {
+    for (const int each : questions) close(each);
+    return;
+  }
   const pid_t recorder = getpid();
   sigset_t all, before;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, &before);
-  pid_ = pid_t(syscall(SYS_clone, 0, 0, 0, 0,
-                       0));  // fork, but no child that wait(-1) finds: without a signal at its end
+  // A fork, but of no child that wait(-1) finds: without a signal at its end.
+  pid_ = pid_t(syscall(SYS_clone, 0, 0, 0, 0, 0));
   if (pid_ == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != recorder) _exit(1);
     take_name();
-    keep_only(sockets[1]);
-    answer(3);
+    keep_only(questions[0], answers[1]);
+    Testimony(questions[0], answers[1]).give();
   }
   sigprocmask(SIG_SETMASK, &before, nullptr);
-  close(sockets[1]);
-  questions_ = sockets[0];
+  close(questions[0]);
+  close(answers[1]);
+  questions_ = questions[1];
+  answers_ = answers[0];
   leave_out(pid_);
 }
 
 GroupWitness::~GroupWitness() { end(); }
 
 void GroupWitness::end() {
-  if (questions_ >= 0) close(questions_);
-  questions_ = -1;
+  for (int* each : {&questions_, &answers_})
+    if (const int number = std::exchange(*each, -1); number >= 0) close(number);
   if (pid_ <= 0) return;
   kill(pid_, SIGKILL);
   waitpid(pid_, nullptr, __WCLONE);
@@ -110,21 +197,31 @@ void GroupWitness::end() {
   pid_ = -1;
 }
 
-/// One that does not answer, because somebody has stopped or killed it, is not asked again.
-bool GroupWitness::answers(int number) {
-  const auto question = static_cast<unsigned char>(number);
-  char got = 0;
-  pollfd ready{questions_, POLLIN, 0};
-  const bool answered = send(questions_, &question, 1, MSG_NOSIGNAL) == 1 &&
-                        poll(&ready, 1, kPatienceMs) == 1 && read(questions_, &got, 1) == 1;
-  if (!answered) end();
-  return answered && got;
+/// One that does not answer, because somebody has stopped or killed it, is not asked much longer.
+bool GroupWitness::answers(const SentSignal& signal) {
+  constexpr int kPatienceMs = 200;
+  constexpr uint32_t kMostUnanswered = 3;
+  const Question question{++asked_, signal};
+  Answer answer{};
+  pollfd ready{answers_, POLLIN, 0};
+  if (write(questions_, &question, sizeof question) == ssize_t(sizeof question))
+    while (answer.id != question.id && poll(&ready, 1, kPatienceMs) == 1 &&
+           read(answers_, &answer, sizeof answer) == ssize_t(sizeof answer)) {
+    }
+  const bool answered = answer.id == question.id;
+  unanswered_ = answered ? 0 : unanswered_ + 1;
+  if (unanswered_ >= kMostUnanswered) end();
+  return answered && answer.yes;
 }
 
-bool GroupWitness::has_got(int number) {
+bool GroupWitness::has_got(const SentSignal& signal) {
+  const int number = signal.number;
   if (pid_ <= 0 || number <= 0 || number >= kSignals) return false;
+  const bool yes = answers(signal);
   const Nanos now = clock_now(CLOCK_MONOTONIC);
-  if (!answers(number)) return got_[size_t(number)].count && now - got_[size_t(number)] < kAtOnce;
+  // Signals of one number that are this close count as one for whoever gets them.
+  constexpr Nanos kAtOnce{10 * kNanosPerMilli.count};
+  if (!yes) return got_[size_t(number)].count && now - got_[size_t(number)] < kAtOnce;
   got_[size_t(number)] = now;
   return true;
 }

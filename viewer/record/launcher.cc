@@ -3,13 +3,11 @@
 // See launcher.h. Context: viewer.
 #include "viewer/record/launcher.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <string_view>
 
 namespace varve::record {
@@ -67,10 +65,10 @@ struct Pipe {
 }  // namespace
 
 /// All but what faults raise, and what stops a program that uses its terminal from the background: those are
-/// about this process.
+/// about this process. (abort() unblocks its signal.)
 InheritedSignals::InheritedSignals() {
   sigfillset(&handled_);
-  for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGTTIN, SIGTTOU})
+  for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGTTIN, SIGTTOU})
     sigdelset(&handled_, number);
   sigprocmask(SIG_BLOCK, &handled_, &mask_);
   struct sigaction standard {};
@@ -81,33 +79,6 @@ InheritedSignals::InheritedSignals() {
 void InheritedSignals::restore() const {
   sigaction(SIGCHLD, &child_, nullptr);
   sigprocmask(SIG_SETMASK, &mask_, nullptr);
-}
-
-void guard_standard_descriptors() {
-  for (int number = 0; number <= 2; ++number)
-    if (fcntl(number, F_GETFD) < 0) {
-      int opened = open("/dev/null", O_RDWR | O_CLOEXEC);  // the lowest free number: this one
-      if (opened > number) close(opened);
-    }
-}
-
-InheritedDescriptors::InheritedDescriptors() {
-  DIR* directory = opendir("/proc/self/fd");
-  if (!directory) return;
-  while (const dirent* entry = readdir(directory)) {
-    const int number = std::atoi(entry->d_name);
-    if (number > STDERR_FILENO && number != dirfd(directory)) numbers_.push_back(number);
-  }
-  closedir(directory);
-}
-
-void InheritedDescriptors::give_up() {
-  for (const int number : numbers_) close(number);
-  numbers_.clear();
-  const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-  if (nothing < 0) return;
-  for (const int number : {STDIN_FILENO, STDOUT_FILENO}) dup3(nothing, number, O_CLOEXEC);
-  close(nothing);
 }
 
 tl::expected<pid_t, int> launch(const Launch& command, const InheritedSignals& signals,

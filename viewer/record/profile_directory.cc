@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstring>
@@ -153,6 +154,18 @@ tl::expected<void, std::string> ProfileDirectory::publish(bool move_aside) {
 void ProfileDirectory::discard() {
   for (const char* file : {format::kSessionFile, format::kObserverFile}) unlinkat(descriptor_, file, 0);
   rmdir(current_.c_str());
+}
+
+std::string ProfileDirectory::path() const {
+  struct stat ours {
+  }, there{};
+  const bool leads_here = stat(path_.c_str(), &there) == 0 && fstat(descriptor_, &ours) == 0 &&
+                          there.st_ino == ours.st_ino && there.st_dev == ours.st_dev;
+  if (leads_here) return path_;
+  char real[PATH_MAX];
+  const ssize_t length = readlink(fmt::format("/proc/self/fd/{}", descriptor_).c_str(), real, sizeof real);
+  const std::string moved(real, size_t(std::max<ssize_t>(length, 0)));
+  return exists(moved) ? moved : path_;
 }
 
 std::string ProfileDirectory::absolute_path() const {

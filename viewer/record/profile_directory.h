@@ -30,7 +30,9 @@ class ProfileDirectory {
   void discard();
 
   int descriptor() const { return descriptor_; }
-  const std::string& path() const { return path_; }  // as the user should see it
+  /// As the user should see it: as given, but where that leads elsewhere by now, because it was renamed or
+  /// named a descriptor that is closed, where it is.
+  std::string path() const;
   std::string absolute_path() const;
 
  private:

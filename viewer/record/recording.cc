@@ -19,6 +19,7 @@
 #include "viewer/record/filter_trial.h"
 #include "viewer/record/group_witness.h"
 #include "viewer/record/host_facts.h"
+#include "viewer/record/launcher.h"
 #include "viewer/record/perf_map_keeper.h"
 #include "viewer/record/profile_directory.h"
 #include "viewer/record/session_writer.h"

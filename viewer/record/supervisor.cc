@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,6 +35,12 @@ constexpr Nanos kNoneFollowed{400 * kNanosPerMilli.count}, kLongestStart{2 * kNa
 
 bool sent_by_a_process(const signalfd_siginfo& info) {
   return info.ssi_code == SI_USER || info.ssi_code == SI_QUEUE || info.ssi_code == SI_TKILL;
+}
+
+/// Who stops now would stay stopped: the signal that ends it has come.
+bool continued_meanwhile() {
+  sigset_t pending;
+  return sigpending(&pending) == 0 && sigismember(&pending, SIGCONT) == 1;
 }
 
 bool ends_programs(int number) {
@@ -68,6 +75,7 @@ class Supervisor {
   void wait_for_something();
   void take_signals();
   void take_signal(const signalfd_siginfo& info);
+  void relay(const signalfd_siginfo& info) const;
   void reap();
   void take_exit(pid_t process, int status, const rusage& usage);
   void mirror_stop(int number);
@@ -174,9 +182,12 @@ void Supervisor::take_signals() {
 void Supervisor::take_signal(const signalfd_siginfo& info) {
   int number = int(info.ssi_signo);
   const bool ours = pid_t(info.ssi_pid) == getpid();  // of a write to where there is no reader, or no room
-  if (number == SIGCHLD || (ours && sent_by_a_process(info))) return;
-  const bool has_it_too = group_.has_got(number) && getpgid(command_) == getpgrp();
+  const bool to_resume = number == SIGCONT && pid_t(info.ssi_pid) == group_.pid();
+  if (number == SIGCHLD || to_resume || (ours && sent_by_a_process(info))) return;
+  const SentSignal signal{number, info.ssi_code, int32_t(info.ssi_pid)};
+  const bool has_it_too = group_.has_got(signal) && getpgid(command_) == getpgrp();
   if (has_it_too && !command_ended_) return;
+  if (number == SIGTSTP && continued_meanwhile()) return;
   if (command_ended_) {
     if (ends_programs(number)) stop(RunEnd::Stop::kInterrupt);
     if (number == SIGTSTP) raise(SIGSTOP);
@@ -186,7 +197,23 @@ void Supervisor::take_signal(const signalfd_siginfo& info) {
   // An alarm set before varve was started would have been the command's; a hang-up goes to the session's
   // leader alone.
   bool only_to_us = number == SIGALRM || (number == SIGHUP && getsid(0) == getpid());
-  if (from_outside || only_to_us) kill(command_, number);
+  if (from_outside || only_to_us) relay(info);
+}
+
+/// With the value that it was queued with.
+void Supervisor::relay(const signalfd_siginfo& info) const {
+  const int number = int(info.ssi_signo);
+  if (info.ssi_code != SI_QUEUE) {
+    kill(command_, number);
+    return;
+  }
+  siginfo_t queued{};
+  queued.si_signo = number;
+  queued.si_code = SI_QUEUE;
+  queued.si_pid = pid_t(info.ssi_pid);
+  queued.si_uid = info.ssi_uid;
+  queued.si_ptr = reinterpret_cast<void*>(info.ssi_ptr);
+  syscall(SYS_rt_sigqueueinfo, command_, number, &queued);
 }
 
 void Supervisor::reap() {
@@ -240,7 +267,7 @@ void Supervisor::mirror_stop(int number) {
   const int terminal = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY);
   const bool foreground = terminal >= 0 && tcgetpgrp(terminal) == getpgrp();
   if (terminal >= 0) close(terminal);
-  if (job_control || foreground) raise(SIGSTOP);
+  if ((job_control || foreground) && !continued_meanwhile()) raise(SIGSTOP);
 }
 
 void Supervisor::keep_times() {
