@@ -131,3 +131,16 @@ S
 guest_limit=20
 same piped sh "$work/pipe.sh"
 expect_eq "what came through the pipe" "$(tail -1 out)" "of the writer"
+
+# A program executed after a change of user cannot reach the profile: its time is its own, and no sample's.
+if [ "$(id -u)" = 0 ]; then
+  as_nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
+  record -o changed $as_nobody /bin/sh -c 'i=0; while [ $i -lt 400000 ]; do i=$((i + 1)); done'
+  expect_match err 'were spent where the agent is not'
+  report quality changed
+  expect_match out 'Threads not sampled: sh \('
+  report idle --band idle,poor,ok,ideal,over --format csv changed
+  holds "not sampled of what ran" "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) at[$i] = i; next }
+    $at["part"] == "running" { all += $at["thread_ns"]; if ($at["what"] == "[not sampled]") unsampled += $at["thread_ns"] }
+    END { printf "%.3f", unsampled / all }' out) > 0.8"
+fi

@@ -46,6 +46,38 @@ Test(join_tracks, an_exec_shares_out_a_track) {
   cr_expect_eq(states[0].voluntary + states[1].voluntary, 1);
 }
 
+/// After the last exec no agent began: the rest of the track is a program of its own, which nobody sampled.
+Test(join_tracks, an_exec_of_what_loads_no_agent) {
+  ProfileBuilder builder;
+  const size_t process = builder.add_process(100, "/usr/bin/setpriv", 3);
+  builder.process(process).start_time_ns = at(0);
+  builder.process(process).record.end_kind = uint32_t(format::ImageEnd::kExec);
+  builder.process(process).record.end_time_ns = at(10);
+  builder.add_thread(process, 100, "setpriv");
+  builder.process(process).threads[0].start_time_ns = at(0);
+  builder.process(process).threads[0].end_time_ns = at(10);
+  ObserverBuilder& observer = builder.observer;
+  observer.start_time_ns = at(0);
+  observer.track(0, 100, 100, at(0), "setpriv", true);
+  observer.track(0, 100, 100, at(11), "server", true);
+  observer.switched(at(0), 0, kIn, 0);
+  observer.track_end(0, at(30));
+  const load::Profile profile = builder.load();
+  check_consistent(profile);
+  cr_assert_eq(profile.threads.size(), 2);
+  const load::Thread& server = profile.threads[1];
+  cr_expect(server.seen_only && server.is_main);
+  cr_expect_eq(server.start_time.count, at(10));
+  cr_expect_eq(server.end_time.count, at(30));
+  const load::Process& image = profile.processes[server.process.index()];
+  cr_expect_eq(image.pid, 100);
+  cr_expect_eq(image.image, 4);
+  cr_expect_eq(image.exe, "server");
+  const auto states = analyze::thread_states(profile, {});
+  cr_expect_eq(states[0].running_ns, 10 * kMs);
+  cr_expect_eq(states[1].running_ns, 20 * kMs);
+}
+
 /// Numbers are used again: a thread belongs to the track that lived when it did.
 Test(join_tracks, a_number_that_is_used_again) {
   ProfileBuilder builder;

@@ -40,25 +40,37 @@ std::vector<ThreadTime> thread_times(const load::Profile& profile, const Concurr
   return result;
 }
 
+/// What the thread ran and no sample accounts for, as a share of what it ran. A percent is a difference of
+/// clocks.
+double unsampled_share(const ThreadStates& settled) {
+  constexpr double kDifference = 0.01;
+  if (settled.running_ns == 0) return 0;
+  const double share = 1 - double(settled.clocked_ns) / double(settled.running_ns);
+  return share > kDifference ? share : 0;
+}
+
 /// The thread's own clock is the truth for CPU time: in a program that switches all the time the kernel's
 /// work for that is a part of it that switches tell as a wait. What a thread ran more than was observed is
 /// taken from its waits, in the bands as it ran in them; what it ran less it was ready.
+void settle(ThreadTime& time, double ratio) {
+  const auto wanted = uint64_t(double(time.running_ns) * ratio);
+  if (wanted < time.running_ns) {
+    time.ready_ns += time.running_ns - wanted;
+    time.running_ns = wanted;
+    return;
+  }
+  const uint64_t more = std::min(wanted - time.running_ns, time.waiting_ns);
+  time.running_ns += more;
+  time.waiting_ns -= more;
+}
+
 void settle(const load::Profile& profile, TimeRange range, std::vector<ThreadTime>& times) {
   const std::vector<ThreadStates> observed = thread_states(profile, range),
                                   settled = settled_states(profile, range);
   for (size_t i = 0; i < times.size(); ++i) {
-    ThreadTime& time = times[i];
-    if (!settled[i].known || observed[i].running_ns == 0) continue;
-    const uint64_t wanted =
-        uint64_t(double(time.running_ns) * (double(settled[i].running_ns) / double(observed[i].running_ns)));
-    if (wanted < time.running_ns) {
-      time.ready_ns += time.running_ns - wanted;
-      time.running_ns = wanted;
-      continue;
-    }
-    const uint64_t more = std::min(wanted - time.running_ns, time.waiting_ns);
-    time.running_ns += more;
-    time.waiting_ns -= more;
+    if (settled[i].known && observed[i].running_ns != 0)
+      settle(times[i], double(settled[i].running_ns) / double(observed[i].running_ns));
+    times[i].unsampled_ns = uint64_t(double(times[i].running_ns) * unsampled_share(settled[i]));
   }
 }
 
@@ -132,6 +144,7 @@ BandMoments band_moments(const load::Profile& profile, const symbol::SymbolTable
     if (!passes.thread({i})) continue;
     moments.kept.running_ns += threads[i].running_ns;
     moments.kept.ready_ns += threads[i].ready_ns;
+    moments.kept.unsampled_ns += threads[i].unsampled_ns;
     if (passes.other_waits({i})) moments.other_waits_ns += unseen[i];
   }
   moments.kept.waiting_ns = sum_of(passing) + moments.other_waits_ns;

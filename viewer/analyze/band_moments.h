@@ -15,6 +15,7 @@ namespace varve::analyze {
 /// Thread-seconds: each thread counts for itself.
 struct ThreadTime {
   uint64_t running_ns = 0, ready_ns = 0, waiting_ns = 0;
+  uint64_t unsampled_ns = 0;  // of the running time: where no agent was
 
   uint64_t sum() const { return running_ns + ready_ns + waiting_ns; }
 };

@@ -110,6 +110,7 @@ std::vector<ThreadStates> settled_states(const load::Profile& profile, TimeRange
   const std::vector<uint64_t> clocked = clocked_time(profile, range, all);
   for (size_t i = 0; i < all.size(); ++i) {
     const load::Thread& thread = profile.threads[i];
+    all[i].clocked_ns = clocked[i];
     if (!all[i].known || thread.seen_only) continue;
     const uint64_t end = thread.end_time.count ? thread.end_time.count : profile.run_states.end.count;
     const uint64_t lifetime = TimeRange{thread.start_time.count, end}.within(range).length();

@@ -23,6 +23,7 @@ struct ThreadStates {
   uint64_t voluntary = 0, involuntary = 0;
   bool switches_known = false;
   std::vector<uint16_t> processors;  // it ran on, by number
+  uint64_t clocked_ns = 0;  // CPU time that samples and what else its clock counted account for; settled only
 
   uint64_t waiting_ns() const;
   /// Share of quanta on the same processor as the one before; 1 where there was but one.

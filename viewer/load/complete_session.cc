@@ -32,7 +32,7 @@ void forget_after_stop(Profile& profile) {
 
 void complete_elapsed(Profile& profile) {
   if (profile.session.elapsed != Nanos{}) return;
-  Nanos last = profile.session.start_time;
+  Nanos last = std::max(profile.session.start_time, profile.run_states.end);
   for (const Process& process : profile.processes) last = std::max(last, process.end_time);
   for (const Thread& thread : profile.threads) last = std::max(last, thread.end_time);
   for (uint64_t time : profile.samples.time_ns) last = std::max(last, Nanos{time});

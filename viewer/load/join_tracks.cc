@@ -74,7 +74,8 @@ class Joiner {
     take_nearest_tracks();
     close_gaps();
     for (uint32_t i = 0; i < tracks_.size(); ++i)
-      if (!joined_[i]) add_thread({i});
+      if (!joined_[i]) add_thread({i}, process_of(tracks_[i]), tracks_[i].start);
+    for (const ThreadId each : gone_on_) add_next_image(each);
   }
 
  private:
@@ -93,13 +94,24 @@ class Joiner {
       const bool last = i + 1 == threads.size() || threads[i + 1]->track != threads[i]->track;
       const Nanos begin = first ? track.start : threads[i - 1]->end_time;
       if (begin.count != 0) threads[i]->start_time = std::min(threads[i]->start_time, begin);
-      if (last && threads[i]->end_time.count != 0 && track.end.count != 0)
+      if (last && goes_on(*threads[i], track))
+        gone_on_.push_back({uint32_t(threads[i] - profile_.threads.data())});
+      else if (last && threads[i]->end_time.count != 0 && track.end.count != 0)
         threads[i]->end_time = std::clamp(threads[i]->end_time, track.last_seen, track.end);
       // A first look that came late: it lived for as long as it ran at least.
       if (first && !track.start_seen && threads[i]->end_time.count != 0)
         threads[i]->start_time =
             std::min(threads[i]->start_time, saturating_sub(threads[i]->end_time, threads[i]->end_cpu));
     }
+  }
+
+  /// Beyond an exec, as a program without an agent: a static one, or of a user who cannot reach the profile.
+  /// The end of an exec that came to nothing takes less.
+  bool goes_on(const Thread& thread, const Track& track) const {
+    constexpr Nanos kWorthTelling{2 * kNanosPerMilli.count};
+    const Nanos seen = std::max(track.last_seen, track.end);
+    return thread.is_main && thread.end_time.count != 0 && seen > thread.end_time + kWorthTelling &&
+           profile_.processes[thread.process.index()].end == format::ImageEnd::kExec;
   }
 
   /// Of rows that have the same number, one after the other: the last that began before `start` if it lived
@@ -158,29 +170,46 @@ class Joiner {
       return overlap(track.start, track.end, process.start_time, process.end_time);
     });
     if (row != kNone) return {row};
+    const ProcessId added = add_process(track, track.start);
+    images.emplace(track.start.count, added.value);
+    return added;
+  }
+
+  ProcessId add_process(const Track& track, Nanos start) {
     Process process;
     process.pid = track.pid;
     process.ppid = track.ppid;
     process.exe = track.name;
-    process.start_time = track.start;
+    process.start_time = start;
     process.end_time = track.end;
     process.seen_only = true;
     profile_.processes.push_back(std::move(process));
-    auto added = uint32_t(profile_.processes.size() - 1);
-    images.emplace(track.start.count, added);
-    return {added};
+    return {uint32_t(profile_.processes.size() - 1)};
   }
 
-  void add_thread(TrackId id) {
+  /// The program that a thread has executed, from then on.
+  void add_next_image(ThreadId id) {
+    const Thread before = profile_.threads[id.index()];
+    const Process& image = profile_.processes[before.process.index()];
+    const int32_t pid = image.pid;
+    const uint32_t number = image.image + 1;
+    const ProcessId process = add_process(tracks_[before.track.index()], before.end_time);
+    profile_.processes[process.index()].pid = pid;
+    profile_.processes[process.index()].image = number;
+    add_thread(before.track, process, before.end_time);
+    profile_.threads.back().tid = before.tid;
+  }
+
+  void add_thread(TrackId id, ProcessId process, Nanos start) {
     const Track& track = tracks_[id.index()];
     Thread thread;
-    thread.process = process_of(track);
+    thread.process = process;
     thread.track = id;
     thread.tid = track.tid;
     thread.name = track.name;
     thread.is_main = track.tid == track.pid;
     thread.seen_only = true;
-    thread.start_time = track.start;
+    thread.start_time = start;
     thread.end_time = track.end;
     profile_.threads.push_back(std::move(thread));
   }
@@ -188,7 +217,8 @@ class Joiner {
   Profile& profile_;
   const std::vector<Track>& tracks_;
   std::vector<bool> joined_;
-  std::vector<int32_t> pid_of_;  // by process: its number to the observer
+  std::vector<ThreadId> gone_on_;  // beyond the exec that ended their last image
+  std::vector<int32_t> pid_of_;    // by process: its number to the observer
   // By start; the values are rows.
   std::map<Key, RowsByTime> tracks_of_;
   std::map<int32_t, RowsByTime> images_of_;

@@ -120,6 +120,8 @@ std::string source_words(const load::Profile& profile) {
   }
   if (const std::string end = states_end_words(profile); !end.empty())
     words += fmt::format(" They end after {}: what came later is in no band and no level.", end);
+  if (profile.session.processors == 0 && profile.session.text(session_key::kAffinity).empty())
+    words += " How many processors there were is not in the profile: it is taken for one.";
   if (profile.session.text(session_key::kFollow) == "0")
     words += " They are those of the command's own process alone (--no-follow).";
   const analyze::TimeRange run{profile.session.start_time.count, states.end.count};

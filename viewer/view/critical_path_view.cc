@@ -138,7 +138,8 @@ Made make_critical_path(const Source& source, const Request& request, const anal
     case By::kUsual:
       view.tables.push_back(segment_table(view, shown));
       view.tables.push_back(list_table(view, shown));
-      view.tables.push_back(path_gain_table(view, shown));
+      // Without run states a thread that only waits may count as running.
+      if (profile.run_states.known()) view.tables.push_back(path_gain_table(view, shown));
       view.tables.push_back(path_level_table(view, shown));
   }
   return view;

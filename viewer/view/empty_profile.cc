@@ -41,6 +41,11 @@ std::vector<std::string> why_empty(const load::Profile& profile) {
         seconds(profile.kernel_cpu), profile.kernel_cpu.count < interval ? "less" : "hardly more",
         double(interval) / 1e6));
   }
+  if (profile.unsampled.count > interval && profile.unsampled > profile.residual)
+    say(fmt::format(
+        "{:.3f} s of {:.3f} s of CPU time were spent where the agent is not, or was not recording: varve "
+        "report quality says what it knows of that.",
+        seconds(profile.unsampled), seconds(profile.kernel_cpu)));
   if (!profile.session.finished) say("The recorder did not see the end of the run.");
   return reasons;
 }

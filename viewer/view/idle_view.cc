@@ -9,6 +9,7 @@
 #include "viewer/analyze/attribute.h"
 #include "viewer/analyze/band_moments.h"
 #include "viewer/analyze/object_names.h"
+#include "viewer/symbol/special_sites.h"
 #include "viewer/view/band_words.h"
 #include "viewer/view/concurrency_words.h"
 #include "viewer/view/make.h"
@@ -79,8 +80,9 @@ class IdleTable {
   }
 
   /// What ran, by function. Samples tell how much of the running time was in which, and the observer how long
-  /// it was: with hundreds of samples these differ. Returns what of it passes the filter.
-  uint64_t add_running(const analyze::Selection& selection, uint64_t sampled_ns) {
+  /// it was: with hundreds of samples these differ. What no sample accounts for passes where any function
+  /// does. Returns what of it passes the filter.
+  uint64_t add_running(const analyze::Selection& selection, uint64_t sampled_ns, bool any_function) {
     const std::vector<size_t> metrics = metrics_of(moments_.bands);
     const analyze::Flat& flat = selection.functions(source_.profile, source_.symbols, request_.inlines);
     std::vector<uint32_t> order;
@@ -88,7 +90,8 @@ class IdleTable {
       if (sum_of(flat.self.row(i), metrics)) order.push_back(i);
     std::ranges::stable_sort(order, std::greater(),
                              [&](uint32_t i) { return sum_of(flat.self.row(i), metrics); });
-    const uint64_t running = moments_.kept.running_ns;
+    const uint64_t all = moments_.kept.running_ns;
+    const uint64_t unsampled = sampled_ns == 0 ? all : moments_.kept.unsampled_ns, running = all - unsampled;
     std::vector<uint64_t> sizes;
     uint64_t sum = 0, before = 0;
     for (const uint32_t i : order) {
@@ -101,9 +104,10 @@ class IdleTable {
       const bool known = order[i] < source_.symbols.functions.size();
       add_function(known ? FunctionId{order[i]} : FunctionId::none(), sizes[i]);
     });
-    // Nobody was sampled in so short a time.
-    if (sampled_ns == 0) add_sum(RowKind::kSpecial, kRan, running, "[not sampled]");
-    return sampled_ns == 0 ? running : rest;
+    const bool passes = unsampled != 0 && (sampled_ns == 0 || any_function);
+    if (passes)
+      add_sum(RowKind::kSpecial, kRan, unsampled, symbol::special_name(load::SpecialSite::kNotSampled));
+    return passes ? rest + unsampled : rest;
   }
 
   void add_ready() {
@@ -242,9 +246,16 @@ std::string active_words(analyze::LevelSpan span, bool running) {
   return fmt::format("{} to {} {}", span.least, threads(span.most), active);
 }
 
-/// "; 81% of that CPU time in load_scene", of the band with most of the CPU time.
-std::string busiest_words(const Source& source, const Request& request, const analyze::Selection& selection,
-                          const std::vector<size_t>& metrics) {
+/// "; 81% of that CPU time in load_scene", of the band with most of the CPU time; or how much of it nobody
+/// sampled.
+std::string busiest_words(const Source& source, const Request& request, const BandMoments& moments,
+                          const analyze::Selection& selection) {
+  constexpr double kMostUnsampled = 0.1;
+  const std::vector<size_t> metrics = metrics_of(moments.bands);
+  const uint64_t unsampled = moments.kept.unsampled_ns;
+  if (share(unsampled, moments.kept.running_ns) > kMostUnsampled)
+    return fmt::format("; {} of that where no agent was: see varve report quality",
+                       seconds_words({unsampled}));
   if (metrics.empty() || selection.kept.size() <= metrics.back()) return "";
   const size_t most = *std::ranges::max_element(metrics, {}, [&](size_t m) { return selection.kept[m]; });
   return where_words(source, request, selection, most);
@@ -264,7 +275,7 @@ void add_sentences(View& view, const Source& source, const Request& request, con
                               active_words(moments.chosen_active(), running),
                               target_of(*source.concurrency, request).were));
   text("Meanwhile", fmt::format("Threads ran for {}{}", seconds_words({moments.kept.running_ns}),
-                                busiest_words(source, request, selection, metrics_of(moments.bands))));
+                                busiest_words(source, request, moments, selection)));
   if (!moments.objects.empty()) {
     // That one waits for another's end says less than for what that one waits.
     const std::string reason = waits_words(source, moments);
@@ -315,7 +326,7 @@ Made make_idle(const Source& source, const Request& request, const analyze::Sele
   uint64_t ran = 0;
   if (concurrency.known()) {
     add_sentences(view, source, request, moments, shown);
-    ran = moments.kept.running_ns == 0 ? 0 : table.add_running(shown, sampled);
+    ran = moments.kept.running_ns == 0 ? 0 : table.add_running(shown, sampled, !paths);
     table.add_ready();
     table.add_waits();
     table.add_filtered(moments.filtered_ns + moments.kept.running_ns - ran);

@@ -130,8 +130,8 @@ Table path_gain_table(View& view, const ShownPath& shown) {
 
   Table table;
   table.id = "gains";
-  table.title = "How much shorter the run could be at most, if a function used no CPU time";
-  table.columns = {{"bound_ns", "Bound", Unit::kTime},
+  table.title = "How much shorter the run can get, if a function itself needs no processor";
+  table.columns = {{"bound_ns", "Self bound", Unit::kTime},
                    {"", "Bound%", Unit::kShare},
                    {"", "Module", Unit::kText},
                    {"function", "Function", Unit::kText, false, 4},

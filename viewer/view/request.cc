@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "viewer/analyze/select_waits.h"
+#include "viewer/view/band_words.h"
 #include "viewer/view/empty_profile.h"
 #include "viewer/view/make.h"
 #include "viewer/view/metrics.h"
@@ -113,6 +114,12 @@ void add_common_notes(View& view, const Kind& kind, const Source& source, const 
     view.notes.push_back(fmt::format(
         "{} of this profile: what could not be read is missing here. varve report quality names it.",
         plural(damages, "damage", "damages")));
+  const std::string end =
+      source.concurrency->banded || source.of_waits ? states_end_words(source.profile) : "";
+  const auto tells = [&](std::string_view note) { return note.find(end) != std::string_view::npos; };
+  if (!end.empty() && kind.make != make_quality && std::ranges::none_of(view.notes, tells))
+    view.notes.push_back(fmt::format(
+        "Run states end after {}: what came later is in no band, and of waits only counted.", end));
   if (kind.make != make_idle && request.explained != analyze::kIdleAndPoor)
     view.notes.push_back("--band is for varve report idle and changes nothing here.");
   if (const MetricKind& metric = metric_kind(request.metric); metric.metric != analyze::kCpu)

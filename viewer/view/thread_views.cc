@@ -26,6 +26,15 @@ Cell lifetime(Nanos start, Nanos end) {
   return end.count == 0 ? Cell() : Cell(saturating_sub(end, start).count);
 }
 
+/// Of rows without CPU time that show a run all the same.
+void note_unsampled(View& view, const load::Profile& profile) {
+  if (std::ranges::any_of(profile.threads, &load::Thread::seen_only))
+    view.notes.push_back(
+        "The CPU time of programs without the agent is in no row of theirs: it is [not sampled]; varve "
+        "report "
+        "quality names them.");
+}
+
 void add_note(View& view, std::string words) {
   if (!words.empty()) view.notes.push_back(std::move(words));
 }
@@ -145,6 +154,7 @@ Made make_threads(const Source& source, const Request& request, const analyze::S
         add(kind, sum, ThreadId::none(), view.own(std::move(label)));
       });
   view.tables.push_back(std::move(table));
+  note_unsampled(view, profile);
   add_note(view, more_rows_words(profile, rows));
   return view;
 }
@@ -242,6 +252,7 @@ Made make_processes(const Source& source, const Request& request, const analyze:
         add(kind, sum, nullptr, label, label, {});
       });
   view.tables.push_back(std::move(table));
+  note_unsampled(view, profile);
   add_note(view, more_rows_words(uint64_t(std::ranges::count(images, true)),
                                  count_processes_of(profile, images), "process", "processes"));
   return view;
