@@ -43,7 +43,7 @@ Setter set_waits(Nanos& wait_min) {
 }
 
 OptionTable record_table(RecordOptions& options) {
-  constexpr Nanos kDay{86'400 * kNanosPerSecond.count};
+  constexpr Nanos kYear{365 * 86'400 * kNanosPerSecond.count};
   OptionTable table;
   table.command = "record";
   table.summary = "Run a command and record where its threads spend their CPU time.";
@@ -93,13 +93,13 @@ OptionTable record_table(RecordOptions& options) {
        set_flag(options.no_follow)},
       {"Scope", "--delay", "TIME", "",
        fmt::format("Begin to record this long after the start, in {}; a number alone is s.", kTimeUnits),
-       set_duration(options.delay, "s", {1}, kDay)},
+       set_duration(options.delay, "s", {1}, kYear)},
       {"Scope", "--duration", "TIME", "",
        fmt::format(
            "Stop recording after this long, in {}; a number alone is s. The command goes on, and varve "
            "waits for it.",
            kTimeUnits),
-       set_duration(options.duration, "s", {1}, kDay)},
+       set_duration(options.duration, "s", {1}, kYear)},
   };
   return table;
 }

@@ -100,15 +100,17 @@ std::string why_few_samples(const Finalized& profile, const RunEnd& end, Nanos i
     return so + ": the agent did not start in the command; varve check COMMAND tells why";
   if (end.never_began) return so + ": the command ended before --delay was over";
   Nanos seen = saturating_sub(profile.cpu, profile.unsampled);
-  const std::string little =
-      fmt::format("{}: {} of CPU time is little at one sample each {}; run it longer{}", so,
-                  time_text(profile.cpu), time_text(interval), or_more_often(interval));
-  if (profile.cpu.count / interval.count < kFew) return little;
-  if (seen.count / interval.count < kFew)
+  const bool enough = profile.cpu.count / interval.count >= kFew && seen.count / interval.count < kFew;
+  if (enough || (profile.unsampled > seen && profile.unsampled > interval))
     return fmt::format(
         "{}: {} of {} of CPU time were spent where the agent is not, or was not recording; see varve "
         "report quality",
         so, time_text(profile.unsampled), time_text(profile.cpu));
+  const std::string little = fmt::format(
+      "{}: {} of CPU time is little at one sample each {}; {}{}", so, time_text(profile.cpu),
+      time_text(interval), end.stop == RunEnd::Stop::kDuration ? "make --duration longer" : "run it longer",
+      or_more_often(interval));
+  if (profile.cpu.count / interval.count < kFew) return little;
   if (profile.residual > profile.sampled)
     return so + ": most threads ended before their first tick; their time is counted, but has no stacks";
   if (profile.overruns > profile.ticks)

@@ -171,7 +171,9 @@ tl::expected<ElfFacts, std::string> read_elf_facts(const std::string& path) {
   facts.type = header.e_type;
   facts.machine = header.e_machine;
   std::vector<GElf_Phdr> headers = program_headers(file.elf);
-  if (ends_early(file.descriptor, headers)) return tl::unexpected(std::string("is cut short"));
+  const bool headers_missing = header.e_phnum != PN_XNUM && headers.size() < header.e_phnum;
+  if (headers_missing || ends_early(file.descriptor, headers))
+    return tl::unexpected(std::string("is cut short"));
   for (const GElf_Phdr& segment : headers) {
     if (segment.p_type == PT_INTERP)
       facts.interpreter =

@@ -4,6 +4,7 @@
 #include "viewer/record/group_witness.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -70,6 +71,12 @@ struct Answer {
   bool yes;
 };
 
+bool is_stopped(pid_t process) {
+  const std::string stat = small_file(fmt::format("/proc/{}/stat", process));
+  const size_t name_end = stat.rfind(')');
+  return name_end != std::string::npos && stat.compare(name_end, 4, ") T ") == 0;
+}
+
 /// The life of the witness.
 class Testimony {
  public:
@@ -126,7 +133,7 @@ class Testimony {
   void resume_recorder() {
     if (resume_at_.count == 0 || clock_now(CLOCK_MONOTONIC) < resume_at_) return;
     resume_at_ = {};
-    kill(getppid(), SIGCONT);
+    if (is_stopped(getppid())) kill(getppid(), SIGCONT);
   }
 
   /// Who signals each process by itself may not have come to this one yet. Of several that are close the

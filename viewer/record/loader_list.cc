@@ -147,6 +147,7 @@ std::optional<LoaderList> ask_loader(const std::string& interpreter, const std::
     waitpid(child, nullptr, 0);
   }
   close(ends[0]);
+  if (error) errno = error;
   if (error || !in_time) return {};
   return parse_loader_list(output);
 }

@@ -210,7 +210,11 @@ Answer wrong_version(const Subject& subject, const LoaderList::WrongVersion& wro
 Answer check_libraries(Subject& subject) {
   subject.list = ask_loader(subject.elf->interpreter, subject.file(), preload_text(subject));
   if (!subject.list)
-    return warning("the dynamic loader does not list the libraries, so they are not checked", "look at ldd");
+    return errno == EAGAIN
+               ? warning("no process can be made to list the libraries, so they are not checked",
+                         "look at ulimit -u")
+               : warning("the dynamic loader does not list the libraries, so they are not checked",
+                         "look at ldd");
   for (const auto& library : subject.list->libraries)
     if (library.path.empty())
       return problem(fmt::format("{} is missing, which {} needs", library.name, subject.file()),

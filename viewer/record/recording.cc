@@ -120,10 +120,10 @@ NotRecorded Recording::refuse_start(int error) {
   directory_->discard();
   if (!no_observer_.empty()) return {no_observer_, kExitOwnFailure};
   const bool ours = error == EAGAIN || error == ENOMEM;
-  return {fmt::format("cannot run '{}': {}", options_.command[0], std::strerror(error)), error == ENOENT ? 127
-                                                                                         : ours
-                                                                                             ? kExitOwnFailure
-                                                                                             : 126};
+  const int failed = ours ? kExitOwnFailure : 126;
+  return {fmt::format("cannot run '{}': {}{}", options_.command[0], std::strerror(error),
+                      error == EAGAIN ? "; no process more can be made: look at ulimit -u" : ""),
+          error == ENOENT ? 127 : failed};
 }
 
 /// The run begins now: the child was made, and waits.

@@ -132,8 +132,8 @@ bool Supervisor::followed_live() {
   const auto count = std::ranges::count_if(all, is_followed);
   if (count && !said_descendants_) {
     said_descendants_ = true;
-    plan_.say(fmt::format("the command has ended, {} of its processes {}; recording until the end or ^C",
-                          count, count == 1 ? "goes on" : "go on"));
+    plan_.say(fmt::format("the command has ended, {} of its processes {}; recording until the end{}^C", count,
+                          count == 1 ? "goes on" : "go on", stop_at_ ? ", --duration or " : " or "));
   }
   const Nanos now = clock_now(CLOCK_MONOTONIC);
   if (count)
