@@ -104,9 +104,9 @@ child = subprocess.Popen(sys.argv[1:], start_new_session=True)
 while not os.path.exists("ready"): time.sleep(0.02)
 for process in open(f"/proc/{child.pid}/task/{child.pid}/children").read().split(): os.kill(int(process), signal.SIGUSR1)
 for i in range(3):
-    time.sleep(0.3)
+    time.sleep(0.7)
     os.kill(child.pid, signal.SIGUSR1)
-time.sleep(0.1)
+time.sleep(0.3)
 os.kill(child.pid, signal.SIGTERM)
 child.wait()
 P
