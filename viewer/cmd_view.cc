@@ -151,10 +151,14 @@ int print_report(const OptionTable& table, std::span<const std::string> argument
   return (annotate ? kAnnotateCommand : kReportCommand).run(words);
 }
 
+/// One that has no type, or one that cannot place a cursor, is a surprise; a pipe is none.
 bool has_terminal() {
+  if (isatty(STDOUT_FILENO) != 1 || isatty(STDIN_FILENO) != 1) return false;
   const char* term = std::getenv("TERM");
-  return isatty(STDOUT_FILENO) == 1 && isatty(STDIN_FILENO) == 1 && term != nullptr && *term != '\0' &&
-         std::strcmp(term, "dumb") != 0;
+  if (term != nullptr && *term != '\0' && std::strcmp(term, "dumb") != 0) return true;
+  complain("view", fmt::format("TERM is {}, so there are no screens; this is what varve report prints",
+                               term != nullptr && *term != '\0' ? "dumb" : "not set"));
+  return false;
 }
 
 int save_screen(const tui::Canvas& canvas, const ViewCommand& command) {

@@ -41,6 +41,7 @@ for term in "TERM=dumb" "-u TERM" "TERM="; do
   expect_eq "exit code with $term" $code 0
   expect_match out '^Self'
   expect_match out 'longest_match'
+  expect_eq "sentences about $term" "$(grep -c '^varve view: TERM is .*, so there are no screens' out)" 1
   expect_no_match out $'\e\\[\\?1049h'
 done
 on_terminal "env TERM=no-such-terminal '$VARVE' view hotspots demo"
