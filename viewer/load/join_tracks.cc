@@ -106,11 +106,13 @@ class Joiner {
   }
 
   /// Beyond an exec, as a program without an agent: a static one, or of a user who cannot reach the profile.
-  /// The end of an exec that came to nothing takes less.
+  /// The end of an exec that came to nothing takes less; one after the recording was stopped is none of its.
   bool goes_on(const Thread& thread, const Track& track) const {
     constexpr Nanos kWorthTelling{2 * kNanosPerMilli.count};
     const Nanos seen = std::max(track.last_seen, track.end);
-    return thread.is_main && thread.end_time.count != 0 && seen > thread.end_time + kWorthTelling &&
+    const bool stopped = thread.end_time.count == profile_.session.number(session_key::kStopMonotonicNs);
+    return thread.is_main && thread.end_time.count != 0 && !stopped &&
+           seen > thread.end_time + kWorthTelling &&
            profile_.processes[thread.process.index()].end == format::ImageEnd::kExec;
   }
 
