@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Installs the Debian packages that are missing, saying which: test/deps.sh build [check] [bench].
-# Works on Debian and Ubuntu; elsewhere it names them and goes on. NO_DEPS=1: does nothing.
+# Works on Debian and Ubuntu; elsewhere it names them and goes on. NO_DEPS=1: does nothing. Tests start a redis-server of their own;
+# that of the package, a service where there is systemd, is not asked for anything.
 set -eu
 [ -z "${NO_DEPS:-}" ] || exit 0
 
@@ -9,7 +10,7 @@ build="g++ make binutils libfmt-dev libcli11-dev libexpected-dev libre2-dev nloh
   libdebuginfod-dev libncurses-dev liblzma-dev zlib1g-dev libxxhash-dev libcapstone-dev
   libboost-stacktrace-dev"
 check="libcriterion-dev libunwind-dev clang-format musl-tools libc6-i386 libcap2-bin bsdutils python3 git xz-utils sqlite3
-  mandoc bsdextrautils procps tmux ncurses-bin ncurses-base gdb strace"
+  mandoc bsdextrautils procps tmux ncurses-bin ncurses-base gdb strace libjemalloc2 redis-server redis-tools"
 # What make bench compares varve with, and the programs that it runs under them; gprofng is in binutils.
 bench="linux-perf google-perftools libgoogle-perftools4 libc6-dbg python3 gcc xz-utils sqlite3 redis-server redis-tools nodejs"
 
