@@ -49,11 +49,20 @@ while not got: time.sleep(0.01)
 time.sleep(0.3)
 print(got)
 P
+# What is started leads a group of its own, and says that it is ready by a file of that name.
+cat >started.py <<'P'
+import os, subprocess, time
+def start(words):
+    child = subprocess.Popen(words, preexec_fn=os.setpgrp)
+    while not os.path.exists("ready"): time.sleep(0.02)
+    return child
+def children(pid): return [int(each) for each in open(f"/proc/{pid}/task/{pid}/children").read().split()]
+P
 cat >group.py <<'P'
-import os, signal, subprocess, sys, time
+import os, sys
+from started import start
 number, one = int(sys.argv[2]), sys.argv[1] == "one"
-child = subprocess.Popen(sys.argv[3:], start_new_session=True)
-while not os.path.exists("ready"): time.sleep(0.02)
+child = start(sys.argv[3:])
 (os.kill if one else os.killpg)(child.pid, number)
 child.wait()
 P
@@ -80,9 +89,9 @@ open("ready", "w").close()
 while True: time.sleep(1)
 P
 cat >several.py <<'P'
-import os, signal, subprocess, sys, time
-child = subprocess.Popen(sys.argv[1:], start_new_session=True)
-while not os.path.exists("ready"): time.sleep(0.02)
+import os, signal, sys, time
+from started import start
+child = start(sys.argv[1:])
 for i in range(10):
     for number in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGCONT): os.killpg(child.pid, number)
     time.sleep(0.02)
@@ -99,10 +108,10 @@ done
 
 # What each process got by itself is soon forgotten: later signals to the recorder alone come.
 cat >alone.py <<'P'
-import os, signal, subprocess, sys, time
-child = subprocess.Popen(sys.argv[1:], start_new_session=True)
-while not os.path.exists("ready"): time.sleep(0.02)
-for process in open(f"/proc/{child.pid}/task/{child.pid}/children").read().split(): os.kill(int(process), signal.SIGUSR1)
+import os, signal, sys, time
+from started import children, start
+child = start(sys.argv[1:])
+for process in children(child.pid): os.kill(process, signal.SIGUSR1)
 for i in range(3):
     time.sleep(0.7)
     os.kill(child.pid, signal.SIGUSR1)
@@ -116,10 +125,10 @@ expect_eq "signals to the recorder alone" "$(cat answer)" "[(10, 4)]"
 
 # A group that is told to stop and at once to go on goes on: the command, and the recorder.
 cat >stops.py <<'P'
-import os, signal, subprocess, sys, time
-child = subprocess.Popen(sys.argv[1:], process_group=0)
-while not os.path.exists("ready"): time.sleep(0.02)
-command = int(open(f"/proc/{child.pid}/task/{child.pid}/children").read().split()[0])
+import os, signal, sys, time
+from started import children, start
+child = start(sys.argv[1:])
+command = children(child.pid)[0]
 def stopped(pid): return open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[0] == "T"
 stuck = 0
 for i in range(100):
@@ -140,10 +149,10 @@ expect_eq "a group that stops and goes on" "$(head -1 answer)" "stuck 0"
 
 # The value that a signal was queued with, and SIGABRT, which watchdogs send.
 cat >queued.py <<'P'
-import ctypes, os, signal, subprocess, sys, time
+import ctypes, sys
+from started import start
 number = int(sys.argv[1])
-child = subprocess.Popen(sys.argv[2:], start_new_session=True)
-while not os.path.exists("ready"): time.sleep(0.02)
+child = start(sys.argv[2:])
 ctypes.CDLL(None).sigqueue(child.pid, number, ctypes.c_void_p(1234))
 sys.exit(child.wait() & 255)
 P

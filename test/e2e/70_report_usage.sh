@@ -87,15 +87,9 @@ expect_eq "exit code of the next command" $code 0
 expect_match out longest_match
 
 # A crash of varve's own says where, and what it may come from; a SIGABRT that a watchdog sends is no crash.
-# How much of 16 KB the environment takes, and libraries' frames, is not ours to say.
-run bash -c 'ulimit -s 16; exec "$@"' small "$VARVE" report "it's demo"
-if grep -q 'internal error' err; then
-  expect_eq "exit code of a crash" $code 139
-  expect_match err '^varve: internal error: Segmentation fault; the stack may be too small .*; if it is not that, this is a bug in varve'
-fi
-# killed SIGNAL [KB]: varve, by that, with so much memory; what it says is in err.
+# killed SIGNAL [LIMIT]: varve, by that, under a ulimit; what it says is in err.
 killed() {
-  (sleep 5 | bash -c 'ulimit -v "$0"; exec "$@"' "${2:-unlimited}" "$VARVE" help --man /dev/stdin 2>err; exit "${PIPESTATUS[1]}") &
+  (sleep 5 | bash -c 'ulimit $0; exec "$@"' "${2:--v unlimited}" "$VARVE" help --man /dev/stdin 2>err; exit "${PIPESTATUS[1]}") &
   local shell=$!
   reader() { pgrep -P $shell -x varve; }
   wait_for reader >/dev/null
@@ -107,7 +101,9 @@ killed SEGV
 expect_eq "exit code after SIGSEGV" $? 139
 expect_match err '^varve: internal error: Segmentation fault; this is a bug in varve'
 expect_match err ' [0-9]+# .*main'
-killed SEGV 900000
+killed SEGV '-s 512'
+expect_match err '^varve: internal error: Segmentation fault; the stack may be too small .*; if it is not that, this is a bug in varve'
+killed SEGV '-v 900000'
 expect_match err '^varve: internal error: Segmentation fault; there may be too little memory \(ulimit -v\); if it is not'
 killed ABRT
 expect_eq "exit code after SIGABRT" $? 134

@@ -109,10 +109,10 @@ class Joiner {
   /// The end of an exec that came to nothing takes less; one after the recording was stopped is none of its.
   bool goes_on(const Thread& thread, const Track& track) const {
     constexpr Nanos kWorthTelling{2 * kNanosPerMilli.count};
-    const Nanos seen = std::max(track.last_seen, track.end);
+    const Nanos seen = track.end.count != 0 ? track.end : track.last_seen;
     const bool stopped = thread.end_time.count == profile_.session.number(session_key::kStopMonotonicNs);
     return thread.is_main && thread.end_time.count != 0 && !stopped &&
-           seen > thread.end_time + kWorthTelling &&
+           saturating_sub(seen, kWorthTelling) > thread.end_time &&
            profile_.processes[thread.process.index()].end == format::ImageEnd::kExec;
   }
 

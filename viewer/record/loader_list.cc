@@ -119,6 +119,7 @@ LoaderList parse_loader_list(std::string_view output) {
 std::optional<LoaderList> ask_loader(const std::string& interpreter, const std::string& program,
                                      const std::string& preload) {
   int ends[2];
+  errno = 0;
   if (!is_trusted(interpreter) || pipe2(ends, O_CLOEXEC) != 0) return {};
   // The loader takes $ORIGIN from the name it is given; the kernel gives the program its own, links followed.
   std::error_code unresolved;
@@ -147,7 +148,7 @@ std::optional<LoaderList> ask_loader(const std::string& interpreter, const std::
     waitpid(child, nullptr, 0);
   }
   close(ends[0]);
-  if (error) errno = error;
+  errno = error;
   if (error || !in_time) return {};
   return parse_loader_list(output);
 }

@@ -29,7 +29,8 @@ struct LoaderList {
 };
 
 /// Asks `interpreter` to list the libraries of `program` with LD_PRELOAD set to `preload`; waits two seconds
-/// at most. Nothing: the loader is not one to trust, or it did not answer.
+/// at most. Nothing: the loader is not one to trust, or it did not answer; errno is then 0, or what the
+/// kernel said where no process could be made.
 std::optional<LoaderList> ask_loader(const std::string& interpreter, const std::string& program,
                                      const std::string& preload);
 

@@ -157,8 +157,7 @@ void ProfileDirectory::discard() {
 }
 
 std::string ProfileDirectory::path() const {
-  struct stat ours {
-  }, there{};
+  struct stat ours, there;
   const bool leads_here = stat(path_.c_str(), &there) == 0 && fstat(descriptor_, &ours) == 0 &&
                           there.st_ino == ours.st_ino && there.st_dev == ours.st_dev;
   if (leads_here) return path_;

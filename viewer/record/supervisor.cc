@@ -200,20 +200,16 @@ void Supervisor::take_signal(const signalfd_siginfo& info) {
   if (from_outside || only_to_us) relay(info);
 }
 
-/// With the value that it was queued with.
+/// With the value that it was queued with, where there is room in the queue.
 void Supervisor::relay(const signalfd_siginfo& info) const {
-  const int number = int(info.ssi_signo);
-  if (info.ssi_code != SI_QUEUE) {
-    kill(command_, number);
-    return;
-  }
   siginfo_t queued{};
-  queued.si_signo = number;
+  queued.si_signo = int(info.ssi_signo);
   queued.si_code = SI_QUEUE;
   queued.si_pid = pid_t(info.ssi_pid);
   queued.si_uid = info.ssi_uid;
   queued.si_ptr = reinterpret_cast<void*>(info.ssi_ptr);
-  syscall(SYS_rt_sigqueueinfo, command_, number, &queued);
+  if (info.ssi_code != SI_QUEUE || syscall(SYS_rt_sigqueueinfo, command_, queued.si_signo, &queued) != 0)
+    kill(command_, queued.si_signo);
 }
 
 void Supervisor::reap() {

@@ -26,11 +26,12 @@ Cell lifetime(Nanos start, Nanos end) {
   return end.count == 0 ? Cell() : Cell(saturating_sub(end, start).count);
 }
 
-/// Of rows without CPU time that show a run all the same.
+/// Of rows without CPU time that show a run all the same, where that time is worth a word.
 void note_unsampled(View& view, const load::Profile& profile) {
-  if (std::ranges::any_of(profile.threads, &load::Thread::seen_only))
+  const bool much = 100 * profile.unsampled.count > profile.kernel_cpu.count;
+  if (much && std::ranges::any_of(profile.threads, &load::Thread::seen_only))
     view.notes.push_back(
-        "The CPU time of programs without the agent is in no row of theirs: it is [not sampled]; varve "
+        "The CPU time of programs without the agent is in no row of theirs but in [not sampled]: varve "
         "report "
         "quality names them.");
 }
