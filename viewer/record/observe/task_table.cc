@@ -195,7 +195,7 @@ bool TaskTable::look_at(Candidate& candidate, std::vector<Task*>& found) {
   if (ours) list_threads(add_process(pid, *stat), found);
   if (!read.error) return true;
   if (++candidate.looks < kLooksAfterNews) return false;
-  if (kill(pid, 0) != 0 && errno == EPERM) ++hidden_;
+  if (kill(pid, 0) == 0 || errno == EPERM) ++hidden_;  // a set-user-id program of ours may be sent signals
   return true;
 }
 
