@@ -81,7 +81,9 @@ cat >counts.py <<'P'
 import collections, os, signal, sys, time
 if sys.argv[1] == "own": os.setpgid(0, 0)
 counts = collections.Counter()
-def count(number, _): counts[number] += 1
+def count(number, _):
+    counts[number] += 1
+    open(f"came-{number}-{counts[number]}", "w").close()
 for number in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGCONT): signal.signal(number, count)
 def over(*_): print(sorted(counts.items())), sys.exit(0)
 signal.signal(signal.SIGTERM, over)
@@ -91,9 +93,13 @@ P
 cat >several.py <<'P'
 import os, signal, sys, time
 from started import start
+numbers = (signal.SIGUSR1, signal.SIGUSR2, signal.SIGCONT)
 child = start(sys.argv[1:])
-for i in range(10):
-    for number in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGCONT): os.killpg(child.pid, number)
+for i in range(1, 11):
+    for number in numbers: os.killpg(child.pid, number)
+    # Only one of a number can wait for a process: the next are sent when these have come, or it is clear that they do not come.
+    deadline = time.time() + 5
+    while time.time() < deadline and not all(os.path.exists(f"came-{int(number)}-{i}") for number in numbers): time.sleep(0.01)
     time.sleep(0.02)
 for line in os.popen(f"ps -o args= --ppid {child.pid}"):
     if "counts.py" not in line: print(line.strip())
@@ -101,7 +107,7 @@ for line in os.popen(f"ps -o args= --ppid {child.pid}"):
 child.wait()
 P
 for group in shared own; do
-  rm -rf ready several
+  rm -rf ready several came-*
   python3 several.py "$VARVE" record -q -o several python3 counts.py $group >answer
   expect_eq "signals to a $group group" "$(sort answer | tr '\n' ' ')" "[(10, 10), (12, 10), (18, 10)] group-witness "
 done
@@ -119,7 +125,7 @@ time.sleep(0.3)
 os.kill(child.pid, signal.SIGTERM)
 child.wait()
 P
-rm -rf ready
+rm -rf ready came-*
 python3 alone.py "$VARVE" record -q -o alone python3 counts.py shared >answer
 expect_eq "signals to the recorder alone" "$(cat answer)" "[(10, 4)]"
 
@@ -143,7 +149,7 @@ print("stuck", stuck)
 os.kill(child.pid, signal.SIGTERM)
 child.wait()
 P
-rm -rf ready
+rm -rf ready came-*
 python3 stops.py "$VARVE" record -q -o stops python3 counts.py shared >answer
 expect_eq "a group that stops and goes on" "$(head -1 answer)" "stuck 0"
 
