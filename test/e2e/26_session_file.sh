@@ -28,3 +28,11 @@ grep -qa "affinity.0" one/session || fail "the affinity is not in the session"
 # All file headers of a run carry the same session id.
 ids=$(for file in p/session p/*.agent; do head -c 32 "$file" | tail -c 16 | xxd -p 2>/dev/null || od -An -tx1 -j16 -N16 "$file"; done | sort -u | wc -l)
 expect_eq "different session ids" "$ids" 1
+
+# A profile that has lost it says so, keeps the names that were looked up, and knows the processors that threads were seen on.
+rm p/session
+report summary p
+expect_eq "exit code without a session file" $code 0
+expect_match out '^When +on .*, at least [0-9]+ processors?$'
+expect_match out '^session: is missing'
+expect_no_match out 'looked up anew'

@@ -22,7 +22,7 @@ void require(bool holds, const char* what) {
   std::abort();
 }
 
-constexpr symbol::SessionId kSession{1, 2, 3};
+constexpr load::SessionId kSession{1, 2, 3};
 
 load::Profile sample_profile() {
   load::Profile profile;

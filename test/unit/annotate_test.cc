@@ -291,7 +291,7 @@ Test(annotate, maps_source_paths_at_folders) {
 Test(code_file, refuses_damage) {
   const Fixture it;
   const symbol::CodeTable code = symbol::collect_code(it.profile, it.all_sites());
-  const symbol::SessionId session{1, 2, 3};
+  const load::SessionId session{1, 2, 3};
   const std::vector<uint8_t> bytes = symbol::encode_code(it.profile, code, session);
   const auto again = symbol::decode_code(bytes, it.profile, session);
   cr_assert(again.has_value());

@@ -226,6 +226,7 @@ Test(load_damage, without_a_session_the_agents_are_shown) {
   cr_assert_eq(profile.kernel_cpu.count, 600'000'000);
   cr_assert(says(profile, "session is missing"));
   cr_assert_gt(profile.session.elapsed.count, 0);
+  cr_assert(profile.session.id == small_profile(true).load().session.id, "that of the agents");
 }
 
 Test(load_damage, a_stack_cannot_claim_more_than_its_record) {

@@ -21,7 +21,7 @@ using namespace varve::test;
 
 namespace {
 
-constexpr symbol::SessionId kSession{1, 2, 3};
+constexpr load::SessionId kSession{1, 2, 3};
 
 /// Two files, anonymous code of a process, a special site and one without a name.
 load::Profile small_profile(const std::string& directory) {

@@ -23,9 +23,6 @@ namespace varve::load {
 /// profile".
 tl::expected<format::FileHeader, std::string> read_file_header(const File& file, format::FileKind kind);
 
-/// The same in all files of a run.
-using SessionId = std::array<uint8_t, sizeof(format::FileHeader::session_id)>;
-
 /// One chunk of a file, its header as it was when it was listed.
 struct Chunk {
   format::ChunkHeader header;

@@ -39,4 +39,13 @@ void complete_elapsed(Profile& profile) {
   profile.session.elapsed = last - profile.session.start_time;
 }
 
+void complete_processors(Profile& profile) {
+  Session& session = profile.session;
+  if (session.processors != 0) return;
+  for (const RunEvent& event : profile.run_states.events)
+    if (event.processor != RunEvent::kNoProcessor)
+      session.processors = std::max(session.processors, event.processor + 1u);
+  session.processors_seen = session.processors != 0;
+}
+
 }  // namespace varve::load

@@ -17,4 +17,7 @@ void forget_after_stop(Profile& profile);
 /// The elapsed time, where it is missing: until the last that is known. The samples are there.
 void complete_elapsed(Profile& profile);
 
+/// The number of processors, where it is missing: at least so many as the run states name.
+void complete_processors(Profile& profile);
+
 }  // namespace varve::load

@@ -46,7 +46,8 @@ class Loader {
 
   tl::expected<Profile, std::string> load() {
     read_agent_files();
-    bool session = read_session();
+    const bool session = read_session();
+    if (!session && !agents_.empty()) profile_.session.id = agents_.front().session_id;
     if (agents_.empty() && !session)
       return tl::unexpected(
           fmt::format("cannot read the profile {}: {}", profile_.directory, first_refusal()));
@@ -65,6 +66,7 @@ class Loader {
     add_reaped(profile_, std::move(reaped_), changes_);
     if (options_.samples) profile_.samples = finish_samples(tree);
     complete_elapsed(profile_);
+    complete_processors(profile_);
     add_marks();
     complete_track_ends(profile_, facts_);
     complete_lifetimes(profile_, facts_);
@@ -104,7 +106,6 @@ class Loader {
   uint64_t sample_bytes_ = 0;                   // of the chunks added so far
   std::vector<format::ProcessExitRecord> reaped_;
   WaitLooks looks_;
-  std::optional<SessionId> session_id_;
 };
 
 void Loader::read_agent_files() {
@@ -138,7 +139,7 @@ bool Loader::read_session() {
     return false;
   }
   profile_.session = std::move(session->session);
-  session_id_ = session->id;
+  profile_.session.id = session->id;
   changes_ = std::move(session->changes);
   reaped_ = std::move(session->exits);
   drop_strangers(session->id);
@@ -366,7 +367,7 @@ void Loader::add_run_states() {
   auto observer = read_observer_file(source_, profile_.damages);
   if (!observer) {
     profile_.damages.push_back({format::kObserverFile, observer.error(), 0});
-  } else if (session_id_ && observer->id != *session_id_) {
+  } else if (observer->id != profile_.session.id) {
     profile_.damages.push_back({format::kObserverFile, "belongs to another run", 0});
   } else {
     profile_.run_states = std::move(observer->states);

@@ -172,20 +172,25 @@ struct Damage {
   uint64_t bytes = 0;    // not read because of it
 };
 
+/// format::FileHeader::session_id, the same in all files of a run.
+using SessionId = std::array<uint8_t, 16>;
+
 /// From the session file, by format text keys; empty or zero where the recorder did not get to write it.
 struct Session {
+  SessionId id{};       // without a session file the first agent's
   std::string command;  // shell-quoted argv
   std::string host;
   std::string kernel;
   std::string version;    // of varve record
   std::string directory;  // cwd of the command
   uint32_t processors = 0;
-  bool finished = false;       // the recorder saw the end of the run
-  int32_t exit_status = 0;     // wait status of the command, if finished
-  Nanos start_time;            // CLOCK_MONOTONIC
-  Nanos start_realtime;        // since the epoch
-  Nanos elapsed;               // from exec to the end of the last followed process
-  Nanos user_cpu, system_cpu;  // charged by the kernel to all reaped processes
+  bool processors_seen = false;  // not said: those that threads were seen on, and all before them
+  bool finished = false;         // the recorder saw the end of the run
+  int32_t exit_status = 0;       // wait status of the command, if finished
+  Nanos start_time;              // CLOCK_MONOTONIC
+  Nanos start_realtime;          // since the epoch
+  Nanos elapsed;                 // from exec to the end of the last followed process
+  Nanos user_cpu, system_cpu;    // charged by the kernel to all reaped processes
   Nanos interval;
   uint32_t stack_depth = 0;
   std::vector<std::pair<std::string, std::string>> texts;  // every key and value, in order

@@ -22,7 +22,7 @@ void require(bool holds, const char* clause) {
 /// The file's tables, each number in them checked.
 class Decoded {
  public:
-  Decoded(std::span<const uint8_t> bytes, const SessionId& session) {
+  Decoded(std::span<const uint8_t> bytes, const load::SessionId& session) {
     ByteView view(bytes);
     check_header(view.take(format::kPageSize).read<format::FileHeader>(), session);
     while (!view.empty()) read_chunk(view);
@@ -42,7 +42,7 @@ class Decoded {
  private:
   bool whole_ = false;
 
-  static void check_header(const format::FileHeader& header, const SessionId& session) {
+  static void check_header(const format::FileHeader& header, const load::SessionId& session) {
     require(std::equal(std::begin(format::kMagic), std::end(format::kMagic), header.magic),
             "is no varve file");
     require(header.checksum == format::header_checksum(header), "has a damaged header");
@@ -280,7 +280,7 @@ class Joiner {
 
 tl::expected<PartialSymbols, std::string> decode_symbols(std::span<const uint8_t> bytes,
                                                          const load::Profile& profile,
-                                                         const SessionId& session) {
+                                                         const load::SessionId& session) {
   try {
     Decoded file(bytes, session);
     return Joiner(file, profile).run(profile.sites);
@@ -290,7 +290,7 @@ tl::expected<PartialSymbols, std::string> decode_symbols(std::span<const uint8_t
 }
 
 tl::expected<CodeTable, std::string> decode_code(std::span<const uint8_t> bytes, const load::Profile& profile,
-                                                 const SessionId& session) {
+                                                 const load::SessionId& session) {
   try {
     Decoded file(bytes, session);
     return Joiner(file, profile).code();

@@ -21,7 +21,7 @@ constexpr size_t kChunkTarget = 16 << 20;
 
 class Output {
  public:
-  explicit Output(const SessionId& session) : bytes_(format::kPageSize) {
+  explicit Output(const load::SessionId& session) : bytes_(format::kPageSize) {
     format::FileHeader header{};
     std::copy(std::begin(format::kMagic), std::end(format::kMagic), header.magic);
     header.major = format::kMajor;
@@ -111,7 +111,7 @@ class Encoder {
  public:
   Encoder(const load::Profile& profile, const SymbolTable& table) : profile_(profile), table_(table) {}
 
-  std::vector<uint8_t> run(const SessionId& session, std::span<const CodePiece> code) {
+  std::vector<uint8_t> run(const load::SessionId& session, std::span<const CodePiece> code) {
     add_modules();
     add_functions();
     add_sites();
@@ -237,12 +237,12 @@ class Encoder {
 }  // namespace
 
 std::vector<uint8_t> encode_symbols(const load::Profile& profile, const SymbolTable& table,
-                                    const SessionId& session) {
+                                    const load::SessionId& session) {
   return Encoder(profile, table).run(session, {});
 }
 
 std::vector<uint8_t> encode_code(const load::Profile& profile, const CodeTable& code,
-                                 const SessionId& session) {
+                                 const load::SessionId& session) {
   load::Profile places;
   places.modules = profile.modules;
   places.processes = profile.processes;

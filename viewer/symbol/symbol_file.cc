@@ -36,16 +36,6 @@ std::string directory_of(const load::Profile& profile) {
   return slash == std::string::npos ? "." : profile.directory.substr(0, slash + 1);
 }
 
-/// Zeros if there is no session file: then any symbols file that was written without one matches.
-SessionId session_of(const std::string& directory) {
-  SessionId id{};
-  Descriptor file{load::open_regular_file(directory + "/" + format::kSessionFile, true)};
-  format::FileHeader header;
-  if (file.fd >= 0 && ::pread(file.fd, &header, sizeof header, 0) == ssize_t(sizeof header))
-    std::copy(std::begin(header.session_id), std::end(header.session_id), id.begin());
-  return id;
-}
-
 tl::expected<void, std::string> write_file(const std::string& path, std::span<const uint8_t> bytes) {
   load::ReplacedFile file(path);
   file.write(bytes);
@@ -74,7 +64,7 @@ tl::expected<std::optional<std::vector<uint8_t>>, std::string> read_file(const s
 tl::expected<void, std::string> write_symbol_file(const load::Profile& profile, const SymbolTable& table) {
   const std::string directory = directory_of(profile);
   return write_file(directory + "/" + format::kSymbolsFile,
-                    encode_symbols(profile, table, session_of(directory)));
+                    encode_symbols(profile, table, profile.session.id));
 }
 
 tl::expected<PartialSymbols, std::string> read_symbol_file(const load::Profile& profile) {
@@ -91,14 +81,14 @@ tl::expected<PartialSymbols, std::string> read_symbol_file(const load::Profile& 
     none.table.site_first.assign(profile.sites.size() + 1, 0);
     return none;
   }
-  auto symbols = decode_symbols(**bytes, profile, session_of(directory));
+  auto symbols = decode_symbols(**bytes, profile, profile.session.id);
   if (!symbols) return failure(symbols.error());
   return symbols;
 }
 
 tl::expected<void, std::string> write_code_file(const load::Profile& profile, const CodeTable& code) {
   const std::string directory = directory_of(profile);
-  return write_file(directory + "/" + format::kCodeFile, encode_code(profile, code, session_of(directory)));
+  return write_file(directory + "/" + format::kCodeFile, encode_code(profile, code, profile.session.id));
 }
 
 tl::expected<CodeTable, std::string> read_code_file(const load::Profile& profile) {
@@ -111,7 +101,7 @@ tl::expected<CodeTable, std::string> read_code_file(const load::Profile& profile
   const auto bytes = read_file(path);
   if (!bytes) return failure(bytes.error());
   if (!*bytes) return CodeTable();
-  auto code = decode_code(**bytes, profile, session_of(directory));
+  auto code = decode_code(**bytes, profile, profile.session.id);
   if (!code) return failure(code.error());
   return code;
 }

@@ -18,8 +18,6 @@
 
 namespace varve::symbol {
 
-using SessionId = std::array<uint8_t, 16>;
-
 /// A table for the sites of one profile, in which some may have no frames.
 struct PartialSymbols {
   SymbolTable table;
@@ -28,12 +26,12 @@ struct PartialSymbols {
 
 /// The bytes of a symbols file.
 std::vector<uint8_t> encode_symbols(const load::Profile& profile, const SymbolTable& table,
-                                    const SessionId& session);
+                                    const load::SessionId& session);
 
 /// The error is a clause without a subject: "fails a checksum".
 tl::expected<PartialSymbols, std::string> decode_symbols(std::span<const uint8_t> bytes,
                                                          const load::Profile& profile,
-                                                         const SessionId& session);
+                                                         const load::SessionId& session);
 
 /// Writes profile.directory/symbols; a reader sees the old file or the new one, never half of one. The error
 /// is a sentence.
@@ -44,9 +42,9 @@ tl::expected<PartialSymbols, std::string> read_symbol_file(const load::Profile& 
 
 /// The same of profile.directory/code. Without a file the table is empty.
 std::vector<uint8_t> encode_code(const load::Profile& profile, const CodeTable& code,
-                                 const SessionId& session);
+                                 const load::SessionId& session);
 tl::expected<CodeTable, std::string> decode_code(std::span<const uint8_t> bytes, const load::Profile& profile,
-                                                 const SessionId& session);
+                                                 const load::SessionId& session);
 tl::expected<void, std::string> write_code_file(const load::Profile& profile, const CodeTable& code);
 tl::expected<CodeTable, std::string> read_code_file(const load::Profile& profile);
 

@@ -62,7 +62,8 @@ std::string when_words(const load::Session& session) {
   if (!session.host.empty()) words += fmt::format("{}on {}", words.empty() ? "" : " ", session.host);
   if (!session.kernel.empty()) words += fmt::format(", Linux {}", session.kernel);
   if (session.processors != 0) {
-    words += fmt::format(", {} {}", session.processors, session.processors == 1 ? "processor" : "processors");
+    words += fmt::format(", {}{} {}", session.processors_seen ? "at least " : "", session.processors,
+                         session.processors == 1 ? "processor" : "processors");
   }
   return words;
 }
