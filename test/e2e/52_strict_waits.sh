@@ -10,13 +10,14 @@ times=${STRICT_TIMES:-12}  # a call
 # is EINTR, as any signal is.
 ended() { grep -v '^io_uring_enter:' "$1"; }
 
-# as_bare MODE DIR OPTIONS...: the program's words are those of the bare run.
+# as_bare MODE DIR OPTIONS...: in a folder of its own, the program's words are those of the bare run.
 as_bare() {
   local mode=$1 directory=$2
   shift 2
-  record -q "$@" -o "$directory" $programs/strict_waits "$mode" $times
+  mkdir "$work/$directory" && cd "$work/$directory" || exit 1
+  record -q "$@" -o profile $programs/strict_waits "$mode" $times
   expect_eq "exit code of $mode $*" $code 0
-  diff <(ended "bare.$mode") <(ended out) >different || fail "calls end otherwise with $*: $(cat different)"
+  diff <(ended "$work/bare.$mode") <(ended out) >different || fail "calls end otherwise with $*: $(cat different)"
 }
 for mode in calm own; do
   $programs/strict_waits $mode 3 >bare.$mode || fail "the bare run fails"
@@ -27,14 +28,23 @@ expect_match bare.own '^poll, SA_RESTART: EINTR, handled 1$'
 expect_match bare.own '^read, SA_RESTART: returned 1, handled 1$'
 expect_match bare.own '^write of much, no restart: returned 65536, handled 1$'
 
-as_bare calm ticks --interval 1ms
+# Two at a time: each has one thread that works.
+(
+  trap - EXIT
+  as_bare calm ticks --interval 1ms
+  as_bare own own_ticks --interval 1ms
+) &
+beside=$!
+(
+  trap - EXIT
+  as_bare own own_unseen --interval 1ms --waits off
+  as_bare calm unseen --interval 1ms --waits off
+  as_bare calm seldom --interval 10ms
+) && others=0 || others=1
+wait $beside && [ $others = 0 ] || exit 1
 # Ticks that came in a call stand below it. A tenth to a quarter of the calls have one, of a busy machine fewer.
-rows hotspots ticks 'sum(n(r, "total_ns") for r in rows if r["function"].startswith(("waits_", "sends_", "receives_", "writes_")))' --limit 1000 >within
+rows hotspots ticks/profile 'sum(n(r, "total_ns") for r in rows if r["function"].startswith(("waits_", "sends_", "receives_", "writes_")))' --limit 1000 >within
 holds "CPU time of samples in calls that wait" "$(cat within) > 4 * 4e6"
-as_bare own own_ticks --interval 1ms
-as_bare own own_unseen --interval 1ms --waits off
-as_bare calm unseen --interval 1ms --waits off
-as_bare calm seldom --interval 10ms
 
 # How late a limit of 10 ms comes back is at most 5 % of it more than bare, call by call: see the program for what is compared.
 late() {
