@@ -5,6 +5,9 @@
 // that may be heavy and leaves the others closed. Context: viewer.
 #include "viewer/analyze/open_paths.h"
 
+#include <algorithm>
+#include <bit>
+
 #include "viewer/analyze/path_walk.h"
 #include "viewer/analyze/path_workers.h"
 #include "viewer/analyze/site_keys.h"
@@ -13,9 +16,18 @@
 namespace varve::analyze {
 namespace {
 
-/// Eight megabytes of sums: ten million stacks of twenty-four unlike calls each put 0.002 % of the time into
-/// each, where screens ask for nodes of 0.05 %.
-constexpr unsigned kSlotBits = 20;
+/// Sixteen slots a path, so that few chains meet; at most eight megabytes of sums: ten million stacks of
+/// twenty-four unlike calls each put 0.002 % of the time into each, where screens ask for nodes of 0.05 %.
+class Slots {
+ public:
+  explicit Slots(size_t paths) : bits_(std::clamp(unsigned(std::bit_width(paths)) + 4, 8u, 20u)) {}
+
+  size_t count() const { return size_t{1} << bits_; }
+  size_t of(uint64_t hash) const { return hash >> (64 - bits_); }
+
+ private:
+  unsigned bits_;
+};
 
 /// The frames of each site as the call tree tells them apart.
 SiteKeys frame_keys(const load::Profile& profile, const symbol::SymbolTable& symbols, bool inlines) {
@@ -31,7 +43,6 @@ SiteKeys frame_keys(const load::Profile& profile, const symbol::SymbolTable& sym
 
 /// Of a chain with one frame more: the same however frames are divided among sites.
 uint64_t extend(uint64_t hash, uint32_t key) { return load::spread(hash + key + 1); }
-size_t slot_of(uint64_t hash) { return hash >> (64 - kSlotBits); }
 
 /// A visitor: the time of all chains, by slot.
 struct ChainTimes {
@@ -40,7 +51,8 @@ struct ChainTimes {
   struct Frame {
     uint64_t hash, sum_before;
   };
-  std::vector<uint64_t> by_slot = std::vector<uint64_t>(size_t{1} << kSlotBits);
+  Slots slots{paths.size()};
+  std::vector<uint64_t> by_slot = std::vector<uint64_t>(slots.count());
   std::vector<Frame> stack = {{1, 0}};
   uint64_t sum = 0;
 
@@ -51,7 +63,7 @@ struct ChainTimes {
   void at(uint32_t, std::span<const uint64_t> numbers) { sum += numbers[kCpu]; }
   void leave(uint32_t path) {
     for (size_t frames = keys.of(paths[path].site).size(); frames > 0; --frames) {
-      by_slot[slot_of(stack.back().hash)] += sum - stack.back().sum_before;
+      by_slot[slots.of(stack.back().hash)] += sum - stack.back().sum_before;
       stack.pop_back();
     }
   }
@@ -60,7 +72,7 @@ struct ChainTimes {
 /// The slots whose chains may be worth `threshold` ns.
 std::vector<bool> heavy_slots(const std::vector<load::Path>& paths, const PathTimes& by_path,
                               const SiteKeys& keys, uint64_t threshold) {
-  std::vector<bool> heavy(size_t{1} << kSlotBits, threshold == 0);
+  std::vector<bool> heavy(Slots(paths.size()).count(), threshold == 0);
   if (threshold == 0) return heavy;
   std::vector<ChainTimes> parts(workers_for(by_path), ChainTimes{paths, keys});
   share_paths(by_path, parts.size(), [&](size_t part, size_t first, size_t end) {
@@ -81,6 +93,7 @@ struct Opener {
   const SiteKeys& keys;
   const std::vector<bool>& heavy;
   PathSet open;
+  Slots slots{paths.size()};
   struct Place {
     uint64_t hash;
     uint32_t last_open;
@@ -95,7 +108,7 @@ struct Opener {
       open.insert(path);
       for (const uint32_t key : keys.of(paths[path].site)) place.hash = extend(place.hash, key);
       place.last_open = path;
-      place.goes_on = heavy[slot_of(place.hash)];
+      place.goes_on = heavy[slots.of(place.hash)];
     }
     stack.push_back(place);
   }
