@@ -2,7 +2,7 @@
 // Fuzzer of the screens: keys, clicks and sizes made from the input, on each kind of profile that is hard to
 // draw, through the whole App; the first two bytes choose the profile and the look. VARVE_KEYS in the
 // environment: so many random ones behind those of the input, for the replay in `make check` and
-// `make stress`. Context: tests.
+// `make stress`; VARVE_SEED: others of them. Context: tests.
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -17,6 +17,11 @@ using namespace varve;
 using tui::Input;
 
 constexpr size_t kMostKeys = 2'000;  // of an input
+
+size_t from_environment(const char* name) {
+  const char* text = std::getenv(name);
+  return text ? std::strtoul(text, nullptr, 10) : 0;
+}
 
 void require_whole(const std::string& flaw) {
   if (flaw.empty()) return;
@@ -43,9 +48,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   test::ScreenDriver driver({.look = look}, profiles[data[0] % profiles.size()].make());
   for (size_t i = 2; i + 2 < std::min(size, kMostKeys); ++i)
     require_whole(test::press_safely(driver, input_of(data[i], data[i + 1], data[i + 2])));
-  const char* more = std::getenv("VARVE_KEYS");
-  if (more != nullptr)
-    require_whole(
-        test::press_random_keys(driver, size + data[0] * 256u + data[1], std::strtoul(more, nullptr, 10)));
+  const uint64_t seed = size + data[0] * 256u + data[1] + from_environment("VARVE_SEED");
+  require_whole(test::press_random_keys(driver, seed, from_environment("VARVE_KEYS")));
   return 0;
 }
