@@ -74,9 +74,9 @@ void PairScreen::draw_lower(Lower& lower, Pane pane) const {
 }
 
 void PairScreen::draw(Pane pane) {
-  // A view that is made again may have its tables at the same addresses.
+  // A view that is made again may have its tables at the same addresses, and none for some widgets.
   if (!up_to_date())
-    for (Lower& lower : lower_) lower.shown = nullptr;
+    for (Lower& lower : lower_) lower.widget.set_table(lower.shown = nullptr, units_);
   refresh();
   for (Lower& lower : lower_) refresh_lower(lower);
   const std::vector<size_t> below = shares(pane.rows());
