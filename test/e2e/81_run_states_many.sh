@@ -3,6 +3,7 @@
 # Many threads, many processes, many switches: all are seen, nothing is kept of those that ended, what is lost is counted.
 # alone
 . "$(dirname "$0")/agent.inc"
+sanitized && echo "SKIPPED: an observer that is built with AddressSanitizer is late for what is looked at here" && exit 0
 
 program=$programs/run_states
 # is_true DIR EXPRESSION: a Python expression over run, what stands in the observer file, its tracks and its facts.
@@ -19,8 +20,6 @@ sources="switches sweeps"
 record -q -o probe --run-states switches true
 [ $code = 0 ] || { sources=sweeps; echo "SKIPPED switches: $(cat err)"; }
 
-switches=50000
-sanitized && switches=5000  # more is lost where varve is so slow
 for source in $sources; do
   record -q --no-finalize -o t-$source --run-states $source "$program" threads 1000 2000
   expect_eq "exit code of 1000 threads" $code 0
@@ -34,7 +33,7 @@ for source in $sources; do
   is_true p-$source "len(tracks) == 201 and len({x['pid'] for x in tracks}) == 201 and all(x['end'] for x in tracks)"
   is_true p-$source "{x['ppid'] for x in tracks[1:]} == {tracks[0]['pid']}"
 
-  record -q --no-finalize -o s-$source --run-states $source "$program" switches $switches 2
+  record -q --no-finalize -o s-$source --run-states $source "$program" switches 50000 2
   expect_eq "exit code of switches" $code 0
   is_true s-$source "len(tracks) == 5 and all(x['end'] for x in tracks)"
 done
