@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # 100,000 random keys, clicks and sizes on each kind of profile, under AddressSanitizer and UBSan, other ones each time.
+# alone
 . "$(dirname "$0")/../e2e/common.inc"
 
 replay=$root/build/soak/replay/screens

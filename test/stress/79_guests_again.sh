@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The differential tests twenty times over (TIMES), at 1 ms, beside the storm.
+# The differential tests twenty times over (TIMES), at 1 ms, beside another script.
 set -u
 tests=$(dirname "$0")/../e2e
 for ((i = 0; i < ${TIMES:-20}; ++i)); do
