@@ -205,13 +205,19 @@ Test(load_damage, refusals_are_one_sentence) {
             "cannot read the profile /nonexistent/profile: No such file or directory");
 }
 
-Test(load_damage, a_file_of_another_run_is_left_out) {
-  Files files = small_profile(true).files();
+/// The id that the file has from then on.
+load::SessionId to_another_run(std::vector<uint8_t>& file) {
   format::FileHeader header;
-  std::memcpy(&header, files[kAgent].data(), sizeof header);
+  std::memcpy(&header, file.data(), sizeof header);
   header.session_id[3] = 1;
   header.checksum = format::header_checksum(header);
-  std::memcpy(files[kAgent].data(), &header, sizeof header);
+  std::memcpy(file.data(), &header, sizeof header);
+  return std::to_array(header.session_id);
+}
+
+Test(load_damage, a_file_of_another_run_is_left_out) {
+  Files files = small_profile(true).files();
+  to_another_run(files[kAgent]);
   auto profile = load_files(files);
   cr_assert_eq(profile->sample_count, 0);
   cr_assert(says(*profile, "host-100-0.agent belongs to another run"));
@@ -226,7 +232,15 @@ Test(load_damage, without_a_session_the_agents_are_shown) {
   cr_assert_eq(profile.kernel_cpu.count, 600'000'000);
   cr_assert(says(profile, "session is missing"));
   cr_assert_gt(profile.session.elapsed.count, 0);
-  cr_assert(profile.session.id == small_profile(true).load().session.id, "that of the agents");
+}
+
+Test(load_damage, without_a_session_the_agents_name_the_run) {
+  Files files = small_profile(true).files();
+  files.erase(format::kSessionFile);
+  const load::SessionId id = to_another_run(files[kAgent]);
+  auto profile = load_files(files);
+  cr_assert(profile.has_value());
+  cr_assert(profile->session.id == id);
 }
 
 Test(load_damage, a_stack_cannot_claim_more_than_its_record) {
