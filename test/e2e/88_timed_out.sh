@@ -9,6 +9,7 @@ build waiter -lpthread <<'P'
 #include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -28,8 +29,8 @@ static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
 static mtx_t other;
 static cnd_t other_never;
 static sem_t semaphore;
-static int word, said;
-static uint64_t timed_out_ns, ended_ns;
+static int word, begun, said;
+static uint64_t timed_out_ns, signal_ns, unlocked_ns;
 
 static uint64_t now(void) {
   struct timespec t;
@@ -51,17 +52,19 @@ static struct timespec later(clockid_t clock, uint64_t ns) {
     timed_out_ns += now() - begin;                                    \
   } while (0)
 
-static void* held(void* barrier) {
+static void* held(void* unused) {
   prctl(PR_SET_NAME, "holder");
   pthread_mutex_lock(&mutex), mtx_lock(&other), pthread_rwlock_wrlock(&rwlock);
-  pthread_barrier_wait(barrier);
+  __atomic_store_n(&begun, 1, __ATOMIC_SEQ_CST);
   while (!__atomic_load_n(&said, __ATOMIC_SEQ_CST)) nanosleep(&(struct timespec){0, 1000000}, 0);
   nanosleep(&(struct timespec){0, 2 * kWait}, 0);
-  pthread_mutex_lock(&own), pthread_cond_signal(&soon), pthread_mutex_unlock(&own);
-  return 0;
+  pthread_mutex_lock(&own);
+  signal_ns = now();
+  pthread_cond_signal(&soon), pthread_mutex_unlock(&own);
+  unlocked_ns = now();
+  return unused;
 }
 int main(void) {
-  pthread_barrier_t barrier;
   pthread_t thread;
   const struct timespec length = {0, kWait};
   struct epoll_event event;
@@ -72,9 +75,8 @@ int main(void) {
   FD_ZERO(&set);
   FD_SET(ends[0], &set);
   mtx_init(&other, mtx_timed), cnd_init(&other_never), sem_init(&semaphore, 0, 0);
-  pthread_barrier_init(&barrier, 0, 2);
-  if (pthread_create(&thread, 0, held, &barrier)) abort();
-  pthread_barrier_wait(&barrier);
+  if (pthread_create(&thread, 0, held, 0)) abort();
+  while (!__atomic_load_n(&begun, __ATOMIC_SEQ_CST)) sched_yield();
   pthread_mutex_lock(&own);
   TIME_OUT(pthread_mutex_timedlock(&mutex, &at), ETIMEDOUT);
   TIME_OUT(mtx_timedlock(&other, &at), thrd_timedout);
@@ -92,10 +94,10 @@ int main(void) {
   const struct timespec long_after = later(CLOCK_REALTIME, 100ull * kWait);
   const uint64_t begin = now();
   if (pthread_cond_timedwait(&soon, &own, &long_after) != 0) abort();
-  ended_ns = now() - begin;
   pthread_mutex_unlock(&own);
   pthread_join(thread, 0);
-  printf("{\"timed_out_ns\": %lu, \"ended_ns\": %lu}\n", timed_out_ns, ended_ns);
+  printf("{\"timed_out_ns\": %lu, \"least_ns\": %lu, \"most_ns\": %lu}\n", timed_out_ns, signal_ns - begin,
+         unlocked_ns - begin);
 }
 P
 
@@ -111,7 +113,8 @@ rows = json.load(open("waits.json"))["holders"]
 print(sum(r["caused_ns"] for r in rows if r["object"].split(" ")[0] == sys.argv[1]))' "$1"
 }
 holds "what timed out" "abs($(holders '[timed') / $(truth timed_out_ns) - 1) < 0.03"
-holds "what a thread ended" "abs($(holders Condition) / $(truth ended_ns) - 1) < 0.03"
+# Until it was let go; on a busy machine it gets a processor later.
+holds "what a thread ended" "0.97 * $(truth least_ns) < $(holders Condition) < 1.03 * $(truth most_ns)"
 report waits --thread waiter waits
 expect_match out '\[timed out\]$'
 report critical-path waits
