@@ -78,6 +78,33 @@ Test(join_tracks, an_exec_of_what_loads_no_agent) {
   cr_expect_eq(states[1].running_ns, 20 * kMs);
 }
 
+/// A thread that is not the first executes a program, and the kernel kills the first: what that takes on a busy
+/// machine is no program of its own, as the next one has an agent.
+Test(join_tracks, an_exec_by_another_thread) {
+  ProfileBuilder builder;
+  for (uint32_t image = 0; image < 2; ++image) {
+    const size_t process = builder.add_process(100, fmt::format("/usr/bin/program{}", image), image);
+    builder.process(process).start_time_ns = at(10 * image);
+    builder.add_thread(process, 100, "main");
+    builder.process(process).threads[0].start_time_ns = at(10 * image);
+    builder.process(process).threads[0].end_time_ns = at(5 + 15 * image);
+  }
+  builder.process(0).record.end_kind = uint32_t(format::ImageEnd::kExec);
+  builder.process(0).record.end_time_ns = at(5);
+  ObserverBuilder& observer = builder.observer;
+  observer.start_time_ns = at(0);
+  observer.track(0, 100, 100, at(0), "main", true);
+  observer.track(1, 100, 100, at(9), "main", true);
+  observer.track_end(0, at(9));
+  observer.track_end(1, at(20));
+  const load::Profile profile = builder.load();
+  check_consistent(profile);
+  cr_assert_eq(profile.processes.size(), 2);
+  cr_assert_eq(profile.threads.size(), 2);
+  cr_expect_eq(profile.threads[0].end_time.count, at(9));
+  cr_expect_eq(profile.threads[1].track.value, 1);
+}
+
 /// Numbers are used again: a thread belongs to the track that lived when it did.
 Test(join_tracks, a_number_that_is_used_again) {
   ProfileBuilder builder;

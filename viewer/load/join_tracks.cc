@@ -107,13 +107,23 @@ class Joiner {
 
   /// Beyond an exec, as a program without an agent: a static one, or of a user who cannot reach the profile.
   /// The end of an exec that came to nothing takes less; one after the recording was stopped is none of its.
+  /// Where another thread has executed what comes next, this one was killed, which takes it a processor.
   bool goes_on(const Thread& thread, const Track& track) const {
     constexpr Nanos kWorthTelling{2 * kNanosPerMilli.count};
     const Nanos seen = track.end.count != 0 ? track.end : track.last_seen;
     const bool stopped = thread.end_time.count == profile_.session.number(session_key::kStopMonotonicNs);
     return thread.is_main && thread.end_time.count != 0 && !stopped &&
            saturating_sub(seen, kWorthTelling) > thread.end_time &&
-           profile_.processes[thread.process.index()].end == format::ImageEnd::kExec;
+           profile_.processes[thread.process.index()].end == format::ImageEnd::kExec &&
+           !has_next_image(thread.process);
+  }
+
+  bool has_next_image(ProcessId id) const {
+    const Process& process = profile_.processes[id.index()];
+    return std::ranges::any_of(images_of_.at(pid_of_[id.index()]), [&](const auto& row) {
+      const Process& other = profile_.processes[row.second];
+      return other.image == process.image + 1 && other.start_time >= process.start_time;
+    });
   }
 
   /// Of rows that have the same number, one after the other: the last that began before `start` if it lived
