@@ -5,6 +5,7 @@
 
 #include <atomic>
 
+#include "agent/allowance.h"
 #include "agent/descriptor_names.h"
 #include "agent/image.h"
 #include "agent/signal/agent_state.h"

@@ -124,13 +124,17 @@ VARVE_HOOK int sem_post(sem_t* semaphore) noexcept {
   return real_sem_post(semaphore);
 }
 
-/// Whoever comes last lets the others go. Each that finds others waiting might be the last; of several such
-/// releases the last one counts.
+/// Whoever comes last lets the others go. That it was the last it knows afterwards: glibc has that thread
+/// return this value.
 VARVE_HOOK int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {
-  { Releasing releasing(ObjectKind::kBarrier, barrier); }
   Waiting waiting(ObjectKind::kBarrier, object_of(barrier));
+  const int32_t others = waiting.others();
   const int result = real_barrier_wait(barrier);
-  if (result == PTHREAD_BARRIER_SERIAL_THREAD) waiting.was_none();  // glibc has the last to come say this
+  if (result != PTHREAD_BARRIER_SERIAL_THREAD) return result;
+  waiting.was_none();
+  const uint64_t came_ns = waiting.begin_ns();
+  waiting.end();
+  if (came_ns != 0) note_last_to_come(object_of(barrier), came_ns, others);
   return result;
 }
 

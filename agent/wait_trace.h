@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "agent/release_notes.h"
 #include "agent/signal/thread_block.h"
 #include "agent/unknown_lives.h"
 #include "agent/waiters.h"
@@ -16,36 +17,13 @@
 
 namespace varve::agent {
 
-/// So many records in a time, and some at once.
-class Allowance {
- public:
-  constexpr Allowance(uint64_t ns_each, uint64_t ns_at_once) : ns_each_(ns_each), ns_at_once_(ns_at_once) {}
-
-  /// Whether take() would give one.
-  bool has_any(uint64_t now_ns) const {
-    return paid_until_ns_.load(std::memory_order_relaxed) <= now_ns + ns_at_once_;
-  }
-
-  /// Of two threads that ask at once both may be let through.
-  bool take(uint64_t now_ns) {
-    if (!has_any(now_ns)) return false;
-    const uint64_t paid = paid_until_ns_.load(std::memory_order_relaxed);
-    const uint64_t from = paid > now_ns ? paid : now_ns;
-    paid_until_ns_.store(from + ns_each_, std::memory_order_relaxed);
-    return true;
-  }
-
- private:
-  const uint64_t ns_each_, ns_at_once_;
-  std::atomic<uint64_t> paid_until_ns_{0};
-};
-
 struct WaitTrace {
   std::atomic<bool> on{false};
   std::atomic<bool> had_waiters{false};  // any thread for any object, ever; hardly ever written
   TickLength tick_length;
   Waiters waiters;
   UnknownLives unknown_lives;
+  ReleaseNotes release_notes;
 
   /// A forked child begins with nobody that waits, and with a file of its own: those pages read as zeros
   /// again. Called once, by the parent.
@@ -101,6 +79,8 @@ class Waiting {
   /// Whether the thread waits so, as its block says.
   bool is_open_in(const ThreadBlock& block) const;
 
+  /// How many other threads wait for it.
+  int32_t others() const { return block_ ? wait_trace.waiters.count(wait_.object) - 1 : 0; }
   /// The call came back at once, and says so.
   void was_none() { was_none_ = true; }
   /// As the call behind a hook returned, which the hook returns: whether it is for its time-out. Of what
@@ -169,6 +149,10 @@ class Releasing {
 
 /// So many threads that wait for the condition are about to be woken.
 void note_signal(uint64_t condition, int32_t threads);
+
+/// The calling thread, one that is recorded, came last to a barrier, at `came_ns`, and has let the `others`
+/// go on; its call is over. After its Waiting, so that there is room on its stack.
+void note_last_to_come(uint64_t barrier, uint64_t came_ns, int32_t others);
 
 /// The calling thread, one that is recorded, may have let somebody go on: who, nobody can ask. After a
 /// Waiting of its own, so that there is room on its stack.

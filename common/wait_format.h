@@ -56,8 +56,8 @@ constexpr bool is_descriptor(ObjectKind kind) {
 //     record's time
 //   kind: ObjectKind
 //   object: an address, unless ObjectKind says otherwise
-//   duration: kWaitEvent: ns of waiting; kRelease: ns since the longest wait for this object began;
-//     kCreation: 0
+//   duration: kWaitEvent: ns of waiting; kRelease: ns since the longest wait for this object began,
+//     but of a barrier how long the call took of the thread that came last; kCreation: 0
 //   count: kWaitEvent: waits that this record is the sum of; kRelease: threads that waited, as far as the
 //     agent knew; kCreation: 1 where the object was initialized, 0 where it was destroyed
 //   the stack, as of kSample; nothing where StackEnd is kNotTaken, and then the next record's stack is told

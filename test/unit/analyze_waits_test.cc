@@ -15,6 +15,7 @@ namespace varve {
 namespace {
 
 using analyze::Band;
+using analyze::Uncaused;
 using format::ObjectKind;
 using test::RandomProfile;
 
@@ -73,6 +74,10 @@ Test(waits, only_what_was_blocked_counts) {
   cr_expect_eq(counted[0].bands[size_t(Band::kIdeal)], 0u);
 }
 
+uint64_t uncaused(const analyze::WaitObject& object, Uncaused reason) {
+  return object.uncaused_ns[size_t(reason)];
+}
+
 Test(waits, a_holder_is_charged_until_its_release) {
   RandomProfile made = two_threads();
   made.profile.waits.waits = {{40 * kMs, 30 * kMs, 0x10, {1}, {0}, 1, ObjectKind::kMutex}};
@@ -101,8 +106,46 @@ Test(waits, nobody_ends_what_timed_out) {
     const auto objects = analyze::wait_objects(made.profile, counted);
     cr_assert_eq(objects.size(), 1u);
     cr_expect_eq(objects[0].holders.size(), kind == ObjectKind::kMutex ? 1u : 0u);
-    cr_expect_eq(objects[0].timed_out_ns, kind == ObjectKind::kMutex ? 20 * kMs : 30 * kMs);
+    cr_expect_eq(uncaused(objects[0], Uncaused::kTimedOut), kind == ObjectKind::kMutex ? 20 * kMs : 30 * kMs);
   }
+}
+
+/// What no holder caused has a reason, and all adds up to the waits.
+Test(waits, what_nobody_caused_is_told_by_its_reason) {
+  RandomProfile made = two_threads();
+  constexpr ObjectKind kKind = ObjectKind::kSemaphore;
+  made.profile.waits.waits = {{20 * kMs, 10 * kMs, 0x10, {1}, {0}, 1, kKind},
+                              {24 * kMs, 3 * kMs, 0x10, {1}, {0}, 1, kKind},
+                              {38 * kMs, 5 * kMs, 0x10, {1}, {0}, 99, kKind}};
+  made.profile.waits.releases = {{18 * kMs, 0, 0x10, {0}, {0}, 1, kKind}};
+  const auto counted = analyze::counted_waits(made.profile, {}, concurrency_of(made.profile));
+  const auto objects = analyze::wait_objects(made.profile, counted);
+  cr_assert_eq(objects.size(), 1u);
+  cr_assert_eq(objects[0].holders.size(), 1u);
+  cr_expect_eq(objects[0].holders[0].caused_ns, 8 * kMs);
+  cr_expect_eq(uncaused(objects[0], Uncaused::kAfterRelease), 2 * kMs);
+  cr_expect_eq(uncaused(objects[0], Uncaused::kUnseen), 3 * kMs);
+  cr_expect_eq(uncaused(objects[0], Uncaused::kTimedOut), 0u);
+  cr_expect_eq(uncaused(objects[0], Uncaused::kShort), 5 * kMs);
+  cr_expect_eq(objects[0].wait_ns, 18 * kMs);
+}
+
+/// Who comes last to a barrier may lose its processor on the way, so that others begin to wait after it
+/// began; and one that was let go on may get its processor when the next round has ended for others.
+Test(waits, at_a_barrier_end_with_who_came_last) {
+  RandomProfile made = two_threads();
+  constexpr ObjectKind kKind = ObjectKind::kBarrier;
+  const auto released_by = [&](uint64_t begin, uint64_t end) -> uint64_t {
+    const auto row =
+        analyze::Releasers(made.profile).of({end * kMs, (end - begin) * kMs, 7, {1}, {0}, 1, kKind});
+    return row ? row->time_ns / kMs : 0;
+  };
+  made.profile.waits.releases = {{10 * kMs, 4 * kMs, 7, {0}, {0}, 1, kKind},
+                                 {20 * kMs, 1 * kMs, 7, {0}, {0}, 1, kKind}};
+  cr_expect_eq(released_by(5, 12), 10u);
+  cr_expect_eq(released_by(12, 15), 12u, "within the wait");
+  cr_expect_eq(released_by(5, 22), 10u, "its own round, not the next");
+  cr_expect_eq(released_by(15, 19), 0u);
 }
 
 /// Waits come by thread, and which thread has the first row says nothing of when.

@@ -213,7 +213,6 @@ Test(critical_path, with_a_barrier_goes_to_the_last_to_come) {
   const ThreadId quick = built.thread("quick", 1, 29, main, 0);
   built.wait(quick, ObjectKind::kBarrier, 7, 5, 21);
   built.wait(main, ObjectKind::kBarrier, 7, 10, 21);
-  built.release(main, ObjectKind::kBarrier, 7, 10);
   built.release(slow, ObjectKind::kBarrier, 7, 20);
   expect_path(built,
               "0-1 Overhead main to slow, 1-10 Cruise slow, 10-20 Impact slow, 20-21 Overhead slow to main, "

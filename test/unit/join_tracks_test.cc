@@ -78,8 +78,8 @@ Test(join_tracks, an_exec_of_what_loads_no_agent) {
   cr_expect_eq(states[1].running_ns, 20 * kMs);
 }
 
-/// A thread that is not the first executes a program, and the kernel kills the first: what that takes on a busy
-/// machine is no program of its own, as the next one has an agent.
+/// A thread that is not the first executes a program, and the kernel kills the first: what that takes on a
+/// busy machine is no program of its own, as the next one has an agent.
 Test(join_tracks, an_exec_by_another_thread) {
   ProfileBuilder builder;
   for (uint32_t image = 0; image < 2; ++image) {

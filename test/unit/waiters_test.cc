@@ -5,6 +5,8 @@
 
 #include <criterion/criterion.h>
 
+#include "agent/release_notes.h"
+
 using varve::agent::Waiters;
 
 namespace {
@@ -67,4 +69,18 @@ Test(waiters, signals_that_woke_nobody_are_forgotten) {
   come_back(waiters), come_back(waiters);
   cr_expect_eq(waiters.count(kCondition), 0);
   cr_expect_eq(waiters.count(kBack), 0);
+}
+
+Test(release_notes, tell_who_was_last) {
+  static varve::agent::ReleaseNotes notes;
+  cr_expect_eq(notes.find(kMutex).time_ns, 0u);
+  notes.add(kMutex, 3, 10);
+  notes.add(kMutex, 4, 20);
+  cr_expect_eq(notes.find(kMutex).time_ns, 20u);
+  cr_expect_eq(notes.find(kMutex).thread, 4u);
+  cr_expect_eq(notes.find(kCondition).time_ns, 0u);
+  constexpr uint64_t kSamePlace = kMutex ^ 1u << 3 ^ 1u << 13;
+  notes.add(kSamePlace, 5, 30);
+  cr_expect_eq(notes.find(kMutex).time_ns, 0u, "taken by the other");
+  cr_expect_eq(notes.find(kSamePlace).thread, 5u);
 }

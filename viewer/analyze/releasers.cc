@@ -17,6 +17,9 @@ using format::ObjectKind;
 /// and the kernel's word of the end after it; either may be late on a busy machine.
 constexpr uint64_t kEndTolerance = 10 * kNanosPerMilli.count;
 
+/// The agent times waits by the processor's counter, to a microsecond, and releases by the clock.
+constexpr uint64_t kClockTolerance = 1000;
+
 /// Of the processes that had a pipe as their output those that began last.
 constexpr int kMostWriters = 64;
 
@@ -35,7 +38,8 @@ Releasers::Releasers(const load::Profile& profile) : profile_(profile) {
   rows_.reserve(profile.waits.releases.size() + profile.threads.size());
   for (const load::Release& release : profile.waits.releases)
     if (release.kind != ObjectKind::kDescriptor || release.flow != 0)
-      rows_.push_back({key_of(release), release.time_ns, release.thread, release.path, release.waiters});
+      rows_.push_back({key_of(release), release.time_ns, release.thread, release.path, release.waiters,
+                       release.kind == ObjectKind::kBarrier ? release.waited_ns : 0});
   add_thread_ends(profile);
   add_process_ends(profile);
   sort();
@@ -129,7 +133,27 @@ bool Releasers::may_have_ended(const Row& row, const load::Wait& wait) const {
 }
 
 std::optional<Releaser> Releasers::of(const load::Wait& wait) const {
-  if (wait.timed_out) return std::nullopt;
+  const Row* row = row_of(wait);
+  if (!row) return std::nullopt;
+  return Releaser{row->thread, std::clamp(row->time_ns, wait.begin_ns(), wait.end_ns)};
+}
+
+/// The thread came at the time of its row, but may have lost its processor before it was counted: of those
+/// that had not come to the barrier yet some began to wait after that.
+const Releasers::Row* Releasers::last_to_come(const load::Wait& wait) const {
+  const auto within = during(wait);
+  for (const Row& row : within)
+    if (may_have_ended(row, wait)) return &row;
+  const Row* const next = within.data();
+  if (next == rows_.data()) return nullptr;
+  const Row& before = *(next - 1);
+  const bool met = before.key == key_of(wait) && before.time_ns + before.lasted_ns >= wait.begin_ns();
+  return met && may_have_ended(before, wait) ? &before : nullptr;
+}
+
+const Releasers::Row* Releasers::row_of(const load::Wait& wait) const {
+  if (wait.timed_out) return nullptr;
+  if (wait.kind == ObjectKind::kBarrier) return last_to_come(wait);
   const Key key = key_of(wait);
   const uint64_t tolerance = is_end(wait.kind) ? kEndTolerance : 0;
   const uint64_t begin = wait.begin_ns(), end = wait.end_ns;
@@ -138,18 +162,15 @@ std::optional<Releaser> Releasers::of(const load::Wait& wait) const {
   const Row* nearest = nullptr;
   for (auto row = after; row != rows_.begin() && after - row < kMostLooks && !nearest;) {
     --row;
-    if (row->key != key || row->time_ns + tolerance < begin) break;
+    if (row->key != key || row->time_ns + std::max(tolerance, kClockTolerance) < begin) break;
     if (may_have_ended(*row, wait)) nearest = &*row;
   }
   const uint64_t most = nearest ? std::min(tolerance, end - nearest->time_ns) : tolerance;
   for (auto row = after; row != rows_.end() && row - after < kMostLooks; ++row) {
     if (row->key != key || row->time_ns - end > most) break;
-    if (!may_have_ended(*row, wait)) continue;
-    nearest = &*row;
-    break;
+    if (may_have_ended(*row, wait)) return &*row;
   }
-  if (!nearest) return std::nullopt;
-  return Releaser{nearest->thread, std::clamp(nearest->time_ns, begin, end)};
+  return nearest;
 }
 
 std::span<const Releasers::Row> Releasers::during(const load::Wait& wait) const {

@@ -33,8 +33,9 @@ class Releasers {
     Key key;
     uint64_t time_ns = 0;
     ThreadId thread;
-    PathId path{0};        // of a release
-    uint32_t waiters = 1;  // likewise
+    PathId path{0};          // of a release
+    uint32_t waiters = 1;    // likewise
+    uint64_t lasted_ns = 0;  // likewise, where it was at some time of that: of a barrier
   };
 
   explicit Releasers(const load::Profile& profile);
@@ -42,11 +43,14 @@ class Releasers {
   /// Who ended the wait: the last to let go of its object, since the others that did so let somebody else
   /// have it. None for waits for no thread (a sleep, I/O), time-outs, and where nobody saw it.
   std::optional<Releaser> of(const load::Wait& wait) const;
+  /// Likewise, with the place; its time may be a little off the wait. Null: none.
+  const Row* row_of(const load::Wait& wait) const;
   /// The child process of the thread's that ended last before `end`, since `begin`: what a shell or a make
   /// waits for, by whatever call. Unless the thread is known to have waited for a process, just before `end`.
   std::optional<Releaser> ended_child(ThreadId thread, uint64_t begin, uint64_t end, bool waited) const;
 
-  /// All that let go of what the wait is for, from its begin to its end, by time.
+  /// All that let go of what the wait is for, from its begin to its end, by time: of a lock each let somebody
+  /// else have it.
   std::span<const Row> during(const load::Wait& wait) const;
 
  private:
@@ -54,6 +58,7 @@ class Releasers {
   void add_process_ends(const load::Profile& profile);
   void add_unseen_writers(const load::Profile& profile);
   void sort();
+  const Row* last_to_come(const load::Wait& wait) const;
   bool may_have_ended(const Row& row, const load::Wait& wait) const;
   static Key key_of_flow(uint32_t flow, uint64_t object);
   Key key_of(const load::Wait& wait) const;

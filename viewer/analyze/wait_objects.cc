@@ -77,25 +77,37 @@ class Builder {
   }
 
   /// Who released it while the thread waited: of a lock each for the time since the release before, of
-  /// anything else the last one for all of it, unless nobody let the thread go on.
+  /// anything else who ended the wait for all of it. The rest by its reason.
   void charge(size_t object, const CountedWait& counted, const Wait& wait) {
-    if (wait.count != 1 || wait.duration_ns == 0) return;
+    const auto rows = ended_by(wait);
     uint64_t from = wait.begin_ns(), rest = counted.time_ns;
-    const auto during = releasers_.during(wait);
-    const auto each = is_lock(wait.kind) ? during : during.last(during.empty() || wait.timed_out ? 0 : 1);
-    for (const Releasers::Row& release : each) {
-      const double part = double(release.time_ns - from) / double(wait.duration_ns);
-      Holder& holder = holders_[object].try_emplace(std::pair(release.thread, release.path)).first->second;
-      holder.thread = release.thread;
-      holder.path = release.path;
-      const auto caused = uint64_t(part * double(counted.time_ns));
+    for (const Releasers::Row& row : rows) {
+      const uint64_t time = std::clamp(row.time_ns, from, wait.end_ns);
+      const auto part = double(time - from) / double(std::max<uint64_t>(wait.duration_ns, 1));
+      const uint64_t caused = std::min(rest, uint64_t(part * double(counted.time_ns)));
+      Holder& holder = holders_[object].try_emplace(std::pair(row.thread, row.path)).first->second;
+      holder.thread = row.thread;
+      holder.path = row.path;
       holder.caused_ns += caused;
-      rest -= std::min(rest, caused);
-      holder.most_waiters = std::max(holder.most_waiters, release.waiters);
-      times_[{object, holder.thread, holder.path}].insert(release.time_ns);
-      from = release.time_ns;
+      holder.most_waiters = std::max(holder.most_waiters, row.waiters);
+      times_[{object, holder.thread, holder.path}].insert(row.time_ns);
+      rest -= caused;
+      from = time;
     }
-    if (ended_by_itself(wait)) objects_[object].timed_out_ns += rest;
+    objects_[object].uncaused_ns[size_t(reason(wait, !rows.empty()))] += rest;
+  }
+
+  std::span<const Releasers::Row> ended_by(const Wait& wait) const {
+    if (wait.count != 1) return {};
+    if (is_lock(wait.kind)) return releasers_.during(wait);
+    const Releasers::Row* row = releasers_.row_of(wait);
+    return row ? std::span(row, 1) : std::span<const Releasers::Row>();
+  }
+
+  static Uncaused reason(const Wait& wait, bool released) {
+    if (wait.count != 1) return Uncaused::kShort;
+    if (ended_by_itself(wait)) return Uncaused::kTimedOut;
+    return released ? Uncaused::kAfterRelease : Uncaused::kUnseen;
   }
 
   const load::Profile& profile_;

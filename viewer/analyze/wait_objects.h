@@ -3,6 +3,7 @@
 // ended the waits. An object is known by its process, kind and address. Context: viewer.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -20,11 +21,20 @@ struct Holder {
   uint32_t most_waiters = 0;
 };
 
+/// What no holder caused.
+enum class Uncaused : uint8_t {
+  kTimedOut,      // the wait ended by itself
+  kAfterRelease,  // until the thread that was let go on did
+  kShort,         // short waits, which were only added up
+  kUnseen,        // nobody was seen to end the wait
+  kCount
+};
+
 struct WaitObject : WaitSum {
   ObjectKey key;
-  uint32_t number = 0;            // of object_numbers()
-  bool is_file = false;           // on a disk: who waits for it waits for that
-  uint64_t timed_out_ns = 0;      // of waits that ended by themselves, beyond what holders caused
+  uint32_t number = 0;                                           // of object_numbers()
+  bool is_file = false;                                          // on a disk: who waits for it waits for that
+  std::array<uint64_t, size_t(Uncaused::kCount)> uncaused_ns{};  // and what holders caused are wait_ns
   PathId first{0};                // of the first wait with a stack; path 0: none has one
   std::vector<Holder> holders;    // by the time they caused, the largest first
   std::vector<uint32_t> counted;  // rows of the counted waits

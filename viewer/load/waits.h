@@ -36,7 +36,7 @@ struct Wait {
 
 struct Release {
   uint64_t time_ns = 0;    // CLOCK_MONOTONIC
-  uint64_t waited_ns = 0;  // since the longest wait began
+  uint64_t waited_ns = 0;  // since the longest wait began; of a barrier how long the call took
   uint64_t object = 0;
   ThreadId thread;  // that let others go on
   PathId path;

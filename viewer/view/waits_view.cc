@@ -107,8 +107,8 @@ std::vector<HolderRow> holder_rows(const Source& source, std::span<const WaitObj
   return rows;
 }
 
-/// Who had what others waited for, over all objects that are shown; with what timed out, what nobody was seen
-/// to end, and what waits took beyond their releases, the rows add up to the waits of these objects.
+/// Who had what others waited for, over all objects that are shown; with what nobody caused, by its reason,
+/// the rows add up to the waits of these objects.
 Table holder_table(const ShownWaits& shown, std::span<const WaitObject> objects, View& view) {
   const Source& source = shown.source;
   Table table;
@@ -147,16 +147,18 @@ Table holder_table(const ShownWaits& shown, std::span<const WaitObject> objects,
                                  view.own(std::move(label)),
                                  {}});
   };
-  uint64_t rest = 0, releases = 0, left = 0, timed_out = 0;
+  uint64_t rest = 0, releases = 0;
   for (const HolderRow& row : std::span(all).subspan(kept))
     rest += row.holder.caused_ns, releases += row.holder.releases;
-  for (const WaitObject& object : objects) left += object.wait_ns, timed_out += object.timed_out_ns;
-  for (const HolderRow& row : all) left -= std::min(left, row.holder.caused_ns);
   if (kept < all.size())
     add_sum(RowKind::kRest, rest, releases, cut_label(all.size() - kept, true, shown.request));
-  timed_out = std::min(timed_out, left);
-  if (kept > 0 && timed_out > 0) add_sum(RowKind::kSpecial, timed_out, {}, "[timed out]");
-  if (kept > 0 && left > timed_out) add_sum(RowKind::kSpecial, left - timed_out, {}, "[nobody seen]");
+  static constexpr std::string_view kUncaused[] = {"[timed out]", "[released, not yet running]",
+                                                   "[short, only counted]", "[nobody seen]"};
+  for (size_t reason = 0; kept > 0 && reason < std::size(kUncaused); ++reason) {
+    uint64_t sum = 0;
+    for (const WaitObject& object : objects) sum += object.uncaused_ns[reason];
+    if (sum > 0) add_sum(RowKind::kSpecial, sum, {}, std::string(kUncaused[reason]));
+  }
   return table;
 }
 
