@@ -89,6 +89,9 @@ std::string why_few_samples(const Finalized& profile, const RunEnd& end, Nanos i
                        profile.last_errno == EAGAIN ? "; see ulimit -i" : "");
   std::string so = profile.samples ? "few samples" : "no samples";
   const bool few = profile.samples < kFew;
+  // Ticks that come before recording begins say nothing of samples.
+  if (profile.loaded && few && profile.agent_files && end.never_began)
+    return so + ": the command ended before --delay was over";
   if (profile.loaded && few && 2 * profile.held_back.count > profile.cpu.count)
     return fmt::format(
         "{}: the signals of the timers were held back; the program blocks SIGPROF, or a sanitizer delays "
@@ -98,7 +101,6 @@ std::string why_few_samples(const Finalized& profile, const RunEnd& end, Nanos i
   if (!profile.loaded || !few) return "";
   if (!profile.agent_files)
     return so + ": the agent did not start in the command; varve check COMMAND tells why";
-  if (end.never_began) return so + ": the command ended before --delay was over";
   Nanos seen = saturating_sub(profile.cpu, profile.unsampled);
   const bool enough = profile.cpu.count / interval.count >= kFew && seen.count / interval.count < kFew;
   if (enough || (profile.unsampled > seen && profile.unsampled > interval))
