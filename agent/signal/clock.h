@@ -41,10 +41,10 @@ inline uint64_t cpu_clock_ns(clockid_t clock) {
 inline uint64_t thread_cpu_ns() { return cpu_clock_ns(CLOCK_THREAD_CPUTIME_ID); }
 inline uint64_t process_cpu_ns() { return cpu_clock_ns(CLOCK_PROCESS_CPUTIME_ID); }
 
-/// User and system time of all children that this process has reaped, theirs included.
+/// User and system time of all children that this process has reaped, theirs included, or kUnknownCpu.
 inline uint64_t children_cpu_ns() {
   rusage used{};
-  raw_syscall(__NR_getrusage, RUSAGE_CHILDREN, as_arg(&used));
+  if (failed(raw_syscall(__NR_getrusage, RUSAGE_CHILDREN, as_arg(&used)))) return format::kUnknownCpu;
   return format::to_nanos(used.ru_utime) + format::to_nanos(used.ru_stime);
 }
 

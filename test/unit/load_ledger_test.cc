@@ -215,14 +215,15 @@ Test(load_ledger, ended_threads_live_on_after_their_exits) {
 }
 
 /// A process whose own clocks end 20 ms after its begin, at 30 ms, and that was reaped at `reaped_ns`, when
-/// the kernel had charged 25 ms to it and 3 to its child.
-load::Profile with_reaped_process(uint64_t reaped_ns, format::ImageEnd end = format::ImageEnd::kExit) {
+/// the kernel had charged 25 ms to it and 3 to its child, of which it knows.
+load::Profile with_reaped_process(uint64_t reaped_ns, format::ImageEnd end = format::ImageEnd::kExit,
+                                  uint64_t children_cpu_ns = 3 * kMs) {
   ProfileBuilder builder;
   const size_t process = add_simple(builder, 1);
   auto& built = builder.process(process);
   built.threads[0].last_cpu_ns = built.threads[0].end_cpu_ns = built.record.end_cpu_ns = 20 * kMs;
   built.threads[0].end_time_ns = built.record.end_time_ns = 30 * kMs;
-  built.record.children_cpu_ns = 3 * kMs;
+  built.record.children_cpu_ns = children_cpu_ns;
   built.record.end_kind = uint32_t(end);
   builder.observer.start_time_ns = 1 * kMs;
   builder.observer.track(0, 1, 1, 1 * kMs, "main", true);
@@ -252,6 +253,14 @@ Test(load_ledger, more_than_the_time_until_a_process_was_reaped_is_not_its_end) 
 
 Test(load_ledger, what_an_image_without_an_agent_did_is_not_the_end_of_the_one_before) {
   auto profile = with_reaped_process(36 * kMs, format::ImageEnd::kExec);
+  cr_assert_eq(time_of(profile, SpecialSite::kResidual), 0);
+  cr_assert_eq(profile.unsampled.count, 8 * kMs);
+  expect_balance(profile);
+}
+
+/// What was the child's may be as much as the whole.
+Test(load_ledger, nothing_is_the_end_of_a_process_that_could_not_ask_for_its_children) {
+  auto profile = with_reaped_process(36 * kMs, format::ImageEnd::kExit, format::kUnknownCpu);
   cr_assert_eq(time_of(profile, SpecialSite::kResidual), 0);
   cr_assert_eq(profile.unsampled.count, 8 * kMs);
   expect_balance(profile);

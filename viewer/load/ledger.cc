@@ -151,6 +151,7 @@ class LedgerMaker {
   Nanos process_end(ProcessId id) const {
     const Process& process = profile_.processes[id.index()];
     if (process.end != format::ImageEnd::kExit || process.end_cpu == Nanos{}) return {};
+    if (process.children_cpu.count == format::kUnknownCpu) return {};  // which of it was theirs nobody knows
     const Nanos counted =
         std::min(process.end_cpu, Nanos{kMostCpuNs}) + process.end_gap + ticked_on_[id.index()];
     return saturating_sub(saturating_sub(process.reaped_cpu, process.children_cpu),

@@ -56,7 +56,7 @@ struct Process {
   Nanos start_cpu;     // process CPU clock when the agent began
   Nanos end_cpu;       // zero: not known
   Nanos end_gap;       // CPU time from end_cpu on until the ends of all threads were read
-  Nanos children_cpu;  // of all children that it had reaped at its end
+  Nanos children_cpu;  // of all children that it had reaped at its end; or kUnknownCpu
   Nanos reaped_time;   // when its parent reaped it; zero: not known
   Nanos reaped_cpu;    // what the kernel had charged it and its children then
   format::ImageEnd end = format::ImageEnd::kUnknown;
