@@ -224,8 +224,8 @@ C
 for answer in error kill; do
   perf_profile few.$answer 1ms ./filtered $answer
   ledger few.$answer
-  # Of 600 ms at least 20 ticks of 10 ms each, were the kernel's tick as long as that.
-  holds "samples without events" "$(summary samples few.$answer) >= 20"
+  # Of 600 ms by CPU timers: at least five even where the ticks of a busy machine come seldom.
+  holds "samples without events" "$(summary samples few.$answer) >= 5"
   expect_match <("$VARVE" report quality few.$answer) '^2 threads had the ticks of their CPU timers'
 done
 

@@ -22,17 +22,18 @@ timeline() { "$VARVE" report timeline --format json "$@" >timeline.json || fail 
 marks() { python3 -c 'import json; print(" ".join(m["name"].split()[0] for m in json.load(open("timeline.json"))["marks"]))'; }
 
 # A thread changes over at a tick, so what it did since the tick before is on the wrong side, and a busy machine's ticks
-# are late: a few of them are under 5 % of a run that is long enough.
+# are late: a few of them, which may be long, are under 5 % of a run that is long enough.
 left_out_of_samples() {
   profile p ./$program $(($1 * 300))
   # In C++ the names have parameters.
-  rows hotspots p '[sum(n(r, "self_ns") for r in rows if r["function"].split("(")[0] == f)
+  rows hotspots p '[sum(n(r, "total_ns") for r in rows if r["function"].split("(")[0] == f)
     for f in ("left_out", "left_out_in_child", "counted", "counted_again", "[paused]")]' >found
-  python3 - <<'P' || fail "$program: found $(cat found)$(show)"
+  python3 - "$(summary sampled_ns p)" "$(summary samples p)" <<'P' || fail "$program: found $(cat found)$(show)"
 import ast, json, sys
 truth = json.loads(open("out").readlines()[-1])
 left_out, child, before, after, paused = ast.literal_eval(open("found").read())
-def near(a, b): return abs(a - b) <= b / 20 + 20e6
+interval = int(sys.argv[1]) / int(sys.argv[2])
+def near(a, b): return abs(a - b) <= b / 20 + max(20e6, 2 * interval)
 # The child spins for as long as left_out().
 sys.exit(not (left_out == child == 0 and near(before, truth["before"]) and near(after, truth["after"])
               and near(paused, 2 * truth["paused"])))

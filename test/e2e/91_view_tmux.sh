@@ -208,9 +208,9 @@ def read(seconds):
     while select.select([master], [], [], seconds)[0]:
         try: shown += os.read(master, 65536)
         except OSError: return
-while b"CPU time" not in shown and time.time() < end: read(0.1)
-assert b"CPU time" in shown, "no summary"
-assert termios.tcgetattr(master) != before, "no screen"
+def ready(): return b"CPU time" in shown and termios.tcgetattr(master) != before
+while not ready() and time.time() < end: read(0.1)
+assert ready(), "no summary, or no screen"
 os.kill(pid, signal.SIGSTOP)
 os.waitpid(pid, os.WUNTRACED)
 for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGCONT): os.kill(pid, number)
