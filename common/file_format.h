@@ -226,7 +226,8 @@ struct ProcessRecord {
   uint64_t end_time_ns;      // 0 until the image ended in an orderly way (exit or exec)
   uint64_t end_cpu_ns;       // CLOCK_PROCESS_CPUTIME_ID then
   uint64_t start_cpu_ns;     // CLOCK_PROCESS_CPUTIME_ID when the agent began: kernel exec and dynamic loader
-  uint64_t children_cpu_ns;  // with end_cpu_ns: the kernel's count for all children reaped until then; or kUnknownCpu
+  uint64_t children_cpu_ns;  // with end_cpu_ns: the kernel's count for all children reaped until then; or
+                             // kUnknownCpu
   uint32_t end_kind;         // ImageEnd
   uint32_t end_gap_ns;       // CPU time of the process from end_cpu_ns on until all ends of threads were read
 };

@@ -209,23 +209,25 @@ static int many_processes(uint64_t count, uint64_t ms) {
   return 0;
 }
 
-// --- exec MS: a thread that is not the first works, and executes this program again, which works as long in its only thread ------
+// --- exec MS: a thread that is not the first works, and executes this program again, which works as long in its only thread;
+// exec MS 0: the first has left by then ------
 static char** exec_arguments;
 
 static void* executes(void* none) {
   prctl(PR_SET_NAME, "executes");
   spin_until(now() + wait_ns);
-  execv("/proc/self/exe", exec_arguments);
+  execv("/proc/thread-self/exe", exec_arguments);
   return none;
 }
 
-static int exec_elsewhere(char** argv, uint64_t ms) {
+static int exec_elsewhere(char** argv, uint64_t ms, int leave) {
   static char step[] = "spin";
   wait_ns = ms * 1000000u;
   exec_arguments = argv;
   argv[1] = step;
   pthread_t thread;
   pthread_create(&thread, 0, executes, 0);
+  if (leave) pthread_exit(0);
   pthread_join(thread, 0);
   return 1;
 }
@@ -244,8 +246,8 @@ int main(int argc, char** argv) {
   if (!strcmp(what, "switches")) return switches(first, second);
   if (!strcmp(what, "threads")) return many_threads(first, second);
   if (!strcmp(what, "processes")) return many_processes(first, second);
-  if (!strcmp(what, "exec")) return exec_elsewhere(argv, first);
+  if (!strcmp(what, "exec")) return exec_elsewhere(argv, first, second == 0);
   if (!strcmp(what, "spin")) return spin(first);
-  fprintf(stderr, "run_states phases MS|waits MS|switches N PAIRS|threads N MS|processes N MS|exec MS|spin MS\n");
+  fprintf(stderr, "run_states phases MS|waits MS|switches N PAIRS|threads N MS|processes N MS|exec MS [0]|spin MS\n");
   return 2;
 }

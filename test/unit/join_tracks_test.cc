@@ -105,6 +105,25 @@ Test(join_tracks, an_exec_by_another_thread) {
   cr_expect_eq(profile.threads[1].track.value, 1);
 }
 
+/// Its clock, which says since when it must have lived where a sweep found it late, had gone before the exec.
+Test(join_tracks, what_a_thread_used_before_its_exec_is_not_its_life) {
+  ProfileBuilder builder;
+  const size_t process = builder.add_process(100, "/usr/bin/program", 1);
+  builder.process(process).start_time_ns = at(10);
+  builder.add_thread(process, 100, "main");
+  format::ThreadRecord& thread = builder.process(process).threads[0];
+  thread.start_time_ns = at(10);
+  thread.end_time_ns = at(20);
+  thread.start_cpu_ns = 9 * kMs;
+  thread.end_cpu_ns = 15 * kMs;
+  builder.observer.start_time_ns = at(0);
+  builder.observer.track(0, 100, 100, at(12), "main");
+  builder.observer.track_end(0, at(20));
+  const load::Profile profile = builder.load();
+  cr_assert_eq(profile.threads.size(), 1);
+  cr_expect_eq(profile.threads[0].start_time.count, at(10));
+}
+
 /// Numbers are used again: a thread belongs to the track that lived when it did.
 Test(join_tracks, a_number_that_is_used_again) {
   ProfileBuilder builder;

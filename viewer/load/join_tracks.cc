@@ -101,8 +101,14 @@ class Joiner {
       // A first look that came late: it lived for as long as it ran at least.
       if (first && !track.start_seen && threads[i]->end_time.count != 0)
         threads[i]->start_time =
-            std::min(threads[i]->start_time, saturating_sub(threads[i]->end_time, threads[i]->end_cpu));
+            std::min(threads[i]->start_time, saturating_sub(threads[i]->end_time, own_cpu(*threads[i])));
     }
+  }
+
+  /// The clock of a thread that has executed the image under another id goes on from there.
+  Nanos own_cpu(const Thread& thread) const {
+    const bool executed = profile_.processes[thread.process.index()].image != 0;
+    return saturating_sub(thread.end_cpu, executed ? thread.start_cpu : Nanos{});
   }
 
   /// Beyond an exec, as a program without an agent: a static one, or of a user who cannot reach the profile.

@@ -35,6 +35,7 @@ struct Task {
   bool wait_known = false;             // until it runs again
   StackPace pace;                      // of looks at its stack
   bool over = false;                   // a zombie: it has ended, but /proc still shows it
+  bool sums_final = false;             // of a zombie: its sums are the last
   bool gone = false;                   // to be removed
   std::optional<SwitchCounts> counts;  // as read at counted_at
   Nanos counted_at;

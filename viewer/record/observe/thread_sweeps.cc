@@ -65,6 +65,11 @@ void ThreadSweeps::write_track(const Task& task) {
   writer_.track(record, task.start_seen);
 }
 
+ProcRead ThreadSweeps::read_sums(const Task& task, std::span<char> buffer) {
+  return task.descriptor >= 0 ? read_open(task.descriptor, buffer)
+                              : read_task(task.pid, task.tid, "schedstat", buffer);
+}
+
 void ThreadSweeps::take_name(Task& task, std::string_view name, Nanos now) {
   task.named_at = now;
   char text[sizeof task.name] = {};
@@ -88,13 +93,26 @@ void ThreadSweeps::add_entry(const Task& task, const SchedSums& before) {
                       task.sums.switched_in - before.switched_in, task.processor});
 }
 
+/// The first thread of a process has ended, and is a zombie while others go on, or until one that executes a
+/// program has its id. A zombie's sums stand still once it is one; what runs is the other, and found anew.
+void ThreadSweeps::look_at_zombie(TaskProcess& process, Task& task) {
+  char buffer[128];
+  const auto sums = parse_schedstat(read_sums(task, buffer).text);
+  if (!sums) return;
+  if (task.sums_final && *sums != task.sums) {
+    process.lose(task);
+    process.incomplete = true;
+  }
+  task.sums = *sums;
+  task.sums_final = true;
+}
+
 /// Sums that go backwards, or further than time does, are another thread's: one that executes a program takes
 /// the first one's id. The process goes on, and so does that id's track; what the thread did under its own
 /// was told there.
 void ThreadSweeps::read_task_sums(TaskProcess& process, Task& task, Nanos length) {
   char buffer[128];
-  ProcRead read = task.descriptor >= 0 ? read_open(task.descriptor, buffer)
-                                       : read_task(task.pid, task.tid, "schedstat", buffer);
+  ProcRead read = read_sums(task, buffer);
   auto sums = parse_schedstat(read.text);
   const SchedSums before = task.sums;
   bool another = sums && (sums->ran < before.ran || sums->ready < before.ready ||
@@ -117,7 +135,7 @@ void ThreadSweeps::sweep(Nanos now) {
   active_.clear();
   for (TaskProcess& process : table_.processes())
     for (Task& task : process.tasks)
-      if (!task.over) read_task_sums(process, task, length);
+      task.over ? look_at_zombie(process, task) : read_task_sums(process, task, length);
   extra_ = std::max(budget_.room(kShortest, used_since_last()), {used_since_last().count / kExtraOneIn});
   look_at_processors(Allowance({extra_.count / 4}));
   for (Task* task : table_.find_new(now)) {

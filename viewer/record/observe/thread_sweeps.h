@@ -6,11 +6,13 @@
 // Context: viewer; the observer's thread.
 #pragma once
 
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "viewer/record/observe/cpu_budget.h"
 #include "viewer/record/observe/observer_writer.h"
+#include "viewer/record/observe/proc_file.h"
 #include "viewer/record/observe/source.h"
 #include "viewer/record/observe/stack_looks.h"
 #include "viewer/record/observe/task_table.h"
@@ -29,6 +31,8 @@ class ThreadSweeps : public Source {
 
  private:
   void sweep(Nanos now);
+  static ProcRead read_sums(const Task& task, std::span<char> buffer);
+  void look_at_zombie(TaskProcess& process, Task& task);
   void read_task_sums(TaskProcess& process, Task& task, Nanos length);
   void add_entry(const Task& task, const SchedSums& before);
   void begin_track(Task& task, Nanos start, bool start_seen);
