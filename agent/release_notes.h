@@ -28,6 +28,11 @@ class ReleaseNotes {
     place.time_ns.store(time_ns, std::memory_order_release);
   }
 
+  /// It let nobody go on after all.
+  void take_back(uint64_t object, uint64_t time_ns) {
+    places_[index(object)].time_ns.compare_exchange_strong(time_ns, 0, std::memory_order_relaxed);
+  }
+
   /// None while another thread writes there. Of two that write there at once either one's thread may be told.
   ReleaseNote find(uint64_t object) const {
     const Place& place = places_[index(object)];

@@ -21,8 +21,10 @@ void Releasing::look() {
   if (!wait_allowance.has_any(recent_ns())) return;
   const uint64_t now = monotonic_ns(), since = wait_trace.waiters.since_ns(place_);
   if (!current_block || !current_block->live || !has_room(*current_block, this)) return;
-  if (now < since + least_ns())
+  if (now < since + least_ns()) {
+    noted_ns_ = now;
     return wait_trace.release_notes.add(object_, current_block->record->index, now);
+  }
   if (!wait_allowance.take(now)) return;
   waiters_ = wait_trace.waiters.count(place_);
   if (place_ != object_) wait_trace.waiters.unlock_at(object_, now);

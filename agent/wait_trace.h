@@ -134,7 +134,10 @@ class Releasing {
   Releasing& operator=(const Releasing&) = delete;
 
   /// The call has let nobody go on.
-  void was_none() { time_ns_ = 0; }
+  void was_none() {
+    time_ns_ = 0;
+    if (noted_ns_ != 0) wait_trace.release_notes.take_back(object_, noted_ns_);
+  }
 
  private:
   void look();
@@ -144,6 +147,7 @@ class Releasing {
   const uint64_t object_, place_;
   uint64_t time_ns_ = 0;  // of the release; 0: nobody has waited long
   uint64_t waited_ns_ = 0;
+  uint64_t noted_ns_ = 0;  // likewise, where somebody has waited, but not for long
   int32_t waiters_ = 0;
 };
 

@@ -83,4 +83,8 @@ Test(release_notes, tell_who_was_last) {
   notes.add(kSamePlace, 5, 30);
   cr_expect_eq(notes.find(kMutex).time_ns, 0u, "taken by the other");
   cr_expect_eq(notes.find(kSamePlace).thread, 5u);
+  notes.take_back(kSamePlace, 29);
+  cr_expect_eq(notes.find(kSamePlace).time_ns, 30u, "another's");
+  notes.take_back(kSamePlace, 30);
+  cr_expect_eq(notes.find(kSamePlace).time_ns, 0u);
 }
