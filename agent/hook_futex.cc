@@ -37,6 +37,13 @@ FutexUse use_of(long operation) {
   return command < std::size(kUses) ? kUses[command] : FutexUse::kOther;
 }
 
+/// Those that return how many were woken, and nothing else.
+bool woke_nobody(long operation, long result) {
+  const long command = operation & FUTEX_CMD_MASK;
+  const bool counts = command == FUTEX_WAKE || command == FUTEX_WAKE_BITSET;
+  return result < 0 || (counts && result == 0);
+}
+
 }  // namespace
 
 long call_futex(long word, long operation, long value, long time, long word2, long value3) {
@@ -47,8 +54,10 @@ long call_futex(long word, long operation, long value, long time, long word2, lo
     return waiting.returned(call());
   }
   if (use == FutexUse::kRelease) {
-    Releasing releasing(ObjectKind::kFutex, uint64_t(word));
-    return call();
+    Releasing releasing(ObjectKind::kFutex, uint64_t(word), Sure::kAfter);
+    const long result = call();
+    if (woke_nobody(operation, result)) releasing.was_none();
+    return result;
   }
   return call();
 }

@@ -28,7 +28,7 @@ uint64_t to_send(int queue) { return to_receive(queue) | format::kToSend; }
 /// Waits for `awaited`, and lets go on who waits for `other`, where it works.
 template <typename Call>
 auto exchanged(uint64_t awaited, uint64_t other, Call call) {
-  Releasing releasing(ObjectKind::kQueue, other);
+  Releasing releasing(ObjectKind::kQueue, other, Sure::kAfter);
   Waiting waiting(ObjectKind::kQueue, awaited, Asked::kNo);
   const auto result = call();
   if (result < 0) releasing.was_none();
@@ -38,7 +38,7 @@ auto exchanged(uint64_t awaited, uint64_t other, Call call) {
 /// What the operations do is looked at where the kernel could read them.
 template <typename Call>
 int operated(int set, const sembuf* operations, size_t count, Call call) {
-  Releasing releasing(ObjectKind::kSemaphores, unsigned(set));
+  Releasing releasing(ObjectKind::kSemaphores, unsigned(set), Sure::kAfter);
   Waiting waiting(ObjectKind::kSemaphores, unsigned(set), Asked::kNo);
   const int result = call();
   const auto adds = [](const sembuf& operation) { return operation.sem_op > 0; };

@@ -128,13 +128,12 @@ VARVE_HOOK int sem_post(sem_t* semaphore) noexcept {
 /// return this value.
 VARVE_HOOK int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {
   Waiting waiting(ObjectKind::kBarrier, object_of(barrier));
-  const int32_t others = waiting.others();
+  LastToCome last{object_of(barrier), waiting.begin_ns(), waiting.others_since_ns(), waiting.others()};
   const int result = real_barrier_wait(barrier);
   if (result != PTHREAD_BARRIER_SERIAL_THREAD) return result;
   waiting.was_none();
-  const uint64_t came_ns = waiting.begin_ns();
   waiting.end();
-  if (came_ns != 0) note_last_to_come(object_of(barrier), came_ns, others);
+  if (last.came_ns != 0) note_last_to_come(last);
   return result;
 }
 

@@ -9,6 +9,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "common/wait_format.h"
+
 namespace varve::agent {
 
 struct ReleaseNote {
@@ -18,36 +20,33 @@ struct ReleaseNote {
 
 class ReleaseNotes {
  public:
-  /// Before the thread lets anybody go on, so that these find it.
-  void add(uint64_t object, uint32_t thread, uint64_t time_ns) {
+  void add(format::ObjectKind kind, uint64_t object, uint32_t thread, uint64_t time_ns) {
     Place& place = places_[index(object)];
     place.time_ns.store(0, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_release);
     place.object.store(object, std::memory_order_relaxed);
+    place.kind.store(kind, std::memory_order_relaxed);
     place.thread.store(thread, std::memory_order_relaxed);
     place.time_ns.store(time_ns, std::memory_order_release);
   }
 
-  /// It let nobody go on after all.
-  void take_back(uint64_t object, uint64_t time_ns) {
-    places_[index(object)].time_ns.compare_exchange_strong(time_ns, 0, std::memory_order_relaxed);
-  }
-
   /// None while another thread writes there. Of two that write there at once either one's thread may be told.
-  ReleaseNote find(uint64_t object) const {
+  ReleaseNote find(format::ObjectKind kind, uint64_t object) const {
     const Place& place = places_[index(object)];
     const uint64_t time_ns = place.time_ns.load(std::memory_order_acquire);
-    const uint64_t owner = place.object.load(std::memory_order_relaxed);
+    const bool is_of = place.object.load(std::memory_order_relaxed) == object &&
+                       place.kind.load(std::memory_order_relaxed) == kind;
     const uint32_t thread = place.thread.load(std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_acquire);
     const bool same = place.time_ns.load(std::memory_order_relaxed) == time_ns;
-    return same && owner == object ? ReleaseNote{time_ns, thread} : ReleaseNote{};
+    return same && is_of ? ReleaseNote{time_ns, thread} : ReleaseNote{};
   }
 
  private:
   struct alignas(32) Place {
     std::atomic<uint64_t> time_ns, object;
     std::atomic<uint32_t> thread;
+    std::atomic<format::ObjectKind> kind;  // queues and semaphores of System V have the same numbers
   };
   static constexpr uint64_t kPlaces = 1024;
 

@@ -85,8 +85,6 @@ bool on_own_stack(const ThreadBlock& block, const void* place) {
   return block.stack.contains(reinterpret_cast<uint64_t>(place));
 }
 
-/// To write a wait takes 2.5 KB of stack, with all that it calls. Of a stack that is not the thread's own
-/// nobody knows how much there is.
 bool has_room(const ThreadBlock& block, const void* here) {
   constexpr uint64_t kRoom = 8192;
   return !on_own_stack(block, here) || reinterpret_cast<uint64_t>(here) - block.stack.low >= kRoom;

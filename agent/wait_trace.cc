@@ -35,12 +35,14 @@ void write_sum(ThreadBlock& block, const WaitSum& sum) {
 
 /// What its thread left unsaid when it let this one go on, because nobody had waited long.
 void write_noted_release(const OpenWait& wait, uint64_t now) {
-  const ReleaseNote note = wait_trace.release_notes.find(wait.object);
-  if (note.time_ns < wait.begin_ns || note.time_ns > now || !wait_allowance.take(now)) return;
-  write_for_other(
-      note.thread,
-      {format::RecordKind::kRelease, wait.kind, wait.object, note.time_ns, note.time_ns - wait.begin_ns, 1},
-      now);
+  const ReleaseNote note = wait_trace.release_notes.find(wait.kind, wait.object);
+  const bool before = note.time_ns + format::kWaitClockNs < wait.begin_ns;
+  if (before || note.time_ns > now || !wait_allowance.take(now)) return;
+  const bool is_call = wait.kind == ObjectKind::kBarrier;  // its releases have how long the call took
+  const uint64_t waited = is_call || note.time_ns < wait.begin_ns ? 0 : note.time_ns - wait.begin_ns;
+  write_for_other(note.thread,
+                  {format::RecordKind::kRelease, wait.kind, wait.object, note.time_ns, waited, 1},
+                  monotonic_ns());
 }
 
 void write_wait(ThreadBlock& block, const OpenWait& wait, bool timed_out, uint64_t now, Detail detail) {

@@ -81,6 +81,8 @@ class Waiting {
 
   /// How many other threads wait for it.
   int32_t others() const { return block_ ? wait_trace.waiters.count(wait_.object) - 1 : 0; }
+  /// Since when the first of them does.
+  uint64_t others_since_ns() const { return wait_trace.waiters.since_ns(wait_.object); }
   /// The call came back at once, and says so.
   void was_none() { was_none_ = true; }
   /// As the call behind a hook returned, which the hook returns: whether it is for its time-out. Of what
@@ -116,47 +118,55 @@ class Waiting {
   bool timed_out_ = false;
 };
 
+/// When it is sure that somebody is let go on: before the call, which most often lets who waits go on; or
+/// only by its result.
+enum class Sure : bool { kBefore, kAfter };
+
 /// The calling thread lets those go on that wait for an object, if any do. After the scope the object may
 /// be gone: only its address is used.
 class Releasing {
  public:
-  Releasing(format::ObjectKind kind, uint64_t object) : Releasing(kind, object, object) {}
+  Releasing(format::ObjectKind kind, uint64_t object, Sure sure = Sure::kBefore)
+      : Releasing(kind, object, object, sure) {}
   /// `place`: where Waiters have those that wait for it.
-  Releasing(format::ObjectKind kind, uint64_t object, uint64_t place)
-      : kind_(kind), object_(object), place_(place) {
+  Releasing(format::ObjectKind kind, uint64_t object, uint64_t place, Sure sure = Sure::kBefore)
+      : kind_(kind), sure_(sure), object_(object), place_(place) {
     if (anybody_waits(place)) look();
   }
   Releasing(format::ObjectKind kind, const void* object) : Releasing(kind, object_of(object)) {}
   ~Releasing() {
-    if (time_ns_ != 0) note();
+    if (time_ns_ != 0) tell();
   }
   Releasing(const Releasing&) = delete;
   Releasing& operator=(const Releasing&) = delete;
 
-  /// The call has let nobody go on.
-  void was_none() {
-    time_ns_ = 0;
-    if (noted_ns_ != 0) wait_trace.release_notes.take_back(object_, noted_ns_);
-  }
+  /// The call has let nobody go on, where that is only sure afterwards.
+  void was_none() { time_ns_ = 0; }
 
  private:
   void look();
-  void note() const;
+  void note(uint64_t time_ns) const;
+  void tell() const;
 
   const format::ObjectKind kind_;
+  const Sure sure_;
   const uint64_t object_, place_;
-  uint64_t time_ns_ = 0;  // of the release; 0: nobody has waited long
+  uint64_t time_ns_ = 0;  // of the release; 0: there is nothing left to tell
   uint64_t waited_ns_ = 0;
-  uint64_t noted_ns_ = 0;  // likewise, where somebody has waited, but not for long
-  int32_t waiters_ = 0;
+  int32_t waiters_ = 0;  // 0: nobody has waited long
 };
 
 /// So many threads that wait for the condition are about to be woken.
 void note_signal(uint64_t condition, int32_t threads);
 
 /// The calling thread, one that is recorded, came last to a barrier, at `came_ns`, and has let the `others`
-/// go on; its call is over. After its Waiting, so that there is room on its stack.
-void note_last_to_come(uint64_t barrier, uint64_t came_ns, int32_t others);
+/// go on, of whom the first waited since `since_ns`; its call is over. After its Waiting, so that there is
+/// room on its stack.
+struct LastToCome {
+  uint64_t barrier, came_ns, since_ns;
+  int32_t others;
+};
+void note_last_to_come(const LastToCome& last);
 
 /// The calling thread, one that is recorded, may have let somebody go on: who, nobody can ask. After a
 /// Waiting of its own, so that there is room on its stack.

@@ -28,6 +28,10 @@ class Waiters {
     if (place.count.fetch_add(1, std::memory_order_relaxed) == 0)
       place.since_ns.store(now_ns, std::memory_order_relaxed);
   }
+  /// All that waited were let go on: who is there yet is on its way, and the next wait from now on.
+  void let_go(uint64_t object, uint64_t now_ns) {
+    place_of(object).since_ns.store(now_ns, std::memory_order_relaxed);
+  }
   /// A thread begins to wait for a condition with this mutex.
   void wait_with(uint64_t condition, uint64_t mutex) {
     place_of(condition).other.store(mutex, std::memory_order_relaxed);

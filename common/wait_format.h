@@ -59,7 +59,8 @@ constexpr bool is_descriptor(ObjectKind kind) {
 //   duration: kWaitEvent: ns of waiting; kRelease: ns since the longest wait for this object began,
 //     but of a barrier how long the call took of the thread that came last; kCreation: 0
 //   count: kWaitEvent: waits that this record is the sum of; kRelease: threads that waited, as far as the
-//     agent knew; kCreation: 1 where the object was initialized, 0 where it was destroyed
+//     agent knew, 1 where one of them tells it for its releaser; kCreation: 1 where the object was
+//     initialized, 0 where it was destroyed
 //   the stack, as of kSample; nothing where StackEnd is kNotTaken, and then the next record's stack is told
 //     against the one before this
 /// Whether the object of a kind is an address of the program's memory.
@@ -70,6 +71,9 @@ constexpr bool is_in_memory(ObjectKind kind) {
 
 /// Of a kWaitEvent that is one wait: the time that the program gave it was over. (No wait has overruns.)
 inline constexpr uint8_t kWaitTimedOut = kSampleHasOverrun;
+
+/// The agent times waits by the processor's counter, to this much, and releases by CLOCK_MONOTONIC.
+inline constexpr uint64_t kWaitClockNs = 1000;
 
 /// The object of a kPoll of which nobody knows a descriptor.
 inline constexpr uint64_t kNoDescriptor = UINT32_MAX;

@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # A thread that is let go on as soon as it waits, and then waits for a processor: who let it go on is known all the same. So it
-# is at a barrier, where who comes last knows so only afterwards.
+# is at a barrier, where who comes last knows so only afterwards; and of calls that let nobody go on, soon after one that did.
 . "$(dirname "$0")/agent.inc"
 
 build late -lpthread <<'P'
 #define _GNU_SOURCE
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -14,14 +15,48 @@ build late -lpthread <<'P'
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/sem.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 static sem_t semaphore;
 static pthread_barrier_t barrier;
-static atomic_int round_number, over;
-static int processors[2], by_barrier;
+static int set, word;
+static atomic_int round_number, posted, over;
+static int processors[2];
+
+static void add(unsigned short which, int amount, int flags) {
+  struct sembuf operation = {which, (short)amount, (short)flags};
+  semop(set, &operation, 1);
+}
+static void wake(void) { syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0); }
+
+static void wait_for_post(void) { sem_wait(&semaphore); }
+static void post(void) { sem_post(&semaphore); }
+static void meet(void) { pthread_barrier_wait(&barrier); }
+static void take(void) { add(0, -1, 0); }
+static void give(void) { add(0, 1, 0); }
+static void take_none(void) { add(1, -1, IPC_NOWAIT); }
+static void wait_for_word(void) {
+  for (int i = round_number; __atomic_load_n(&word, __ATOMIC_ACQUIRE) < i;)
+    syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, i - 1, NULL, NULL, 0);
+}
+static void set_word(void) {
+  __atomic_fetch_add(&word, 1, __ATOMIC_RELEASE);
+  wake();
+}
+static void nothing(void) {}
+struct way {
+  const char *name;
+  void (*wait)(void), (*release)(void), (*vainly)(void);
+};
+static const struct way kWays[] = {{"Semaphore", wait_for_post, post, nothing},
+                                   {"Barrier", meet, meet, nothing},
+                                   {"Semaphores", take, give, take_none},
+                                   {"Futex", wait_for_word, set_word, wake}};
+static const struct way *way = kWays;
+
 static int64_t time_of(clockid_t clock) {
   struct timespec t;
   clock_gettime(clock, &t);
@@ -31,14 +66,19 @@ static void spin(clockid_t clock, int64_t ns) {
   for (int64_t until = time_of(clock) + ns; time_of(clock) < until;) {}
 }
 static void pin(int processor) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(processor, &set);
-  pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  CPU_SET(processor, &cpus);
+  pthread_setaffinity_np(pthread_self(), sizeof cpus, &cpus);
 }
 static void *occupy(void *none) {  // the processor on which the other thread is to go on
+  pthread_setname_np(pthread_self(), "vainly");
   pin(processors[0]);
-  while (!over) spin(CLOCK_MONOTONIC, 1000);
+  for (int done = 0; !over; spin(CLOCK_MONOTONIC, 1000)) {
+    if (posted <= done) continue;
+    done = posted;
+    way->vainly();
+  }
   return none;
 }
 static void *wait_often(void *none) {
@@ -47,22 +87,22 @@ static void *wait_often(void *none) {
   while (!over) {
     spin(CLOCK_THREAD_CPUTIME_ID, 2000000);  // so that it has had more than its due, and is not the next to run
     ++round_number;
-    if (by_barrier) pthread_barrier_wait(&barrier);
-    else sem_wait(&semaphore);
+    way->wait();
   }
   return none;
 }
 int main(int argc, char **argv) {
-  cpu_set_t set;
+  cpu_set_t cpus;
   int found = 0;
-  sched_getaffinity(0, sizeof set, &set);
+  sched_getaffinity(0, sizeof cpus, &cpus);
   for (int i = 0; i < CPU_SETSIZE && found < 2; ++i)
-    if (CPU_ISSET(i, &set)) processors[found++] = i;
+    if (CPU_ISSET(i, &cpus)) processors[found++] = i;
   if (found < 2) return puts("one processor"), 0;
-  by_barrier = argc > 1 && !strcmp(argv[1], "barrier");
+  while (argc > 1 && strcmp(argv[1], way->name)) ++way;
   pin(processors[1]);
   sem_init(&semaphore, 0, 0);
   pthread_barrier_init(&barrier, NULL, 2);
+  set = semget(IPC_PRIVATE, 2, 0600);
   pthread_t threads[2];
   pthread_create(&threads[0], NULL, occupy, NULL);
   pthread_create(&threads[1], NULL, wait_often, NULL);
@@ -70,19 +110,24 @@ int main(int argc, char **argv) {
     while (round_number < i) {}
     spin(CLOCK_MONOTONIC, 5000);
     if (i == 40) over = 1;
-    if (by_barrier) pthread_barrier_wait(&barrier);
-    else sem_post(&semaphore);
+    way->release();
+    posted = i;
   }
   for (int i = 0; i < 2; ++i) pthread_join(threads[i], NULL);
+  semctl(set, 0, IPC_RMID);
   return 0;
 }
 P
-# caused WORD: what the first row with that object has; in ns
-caused() { python3 -c 'import json, sys; print(next((r["caused_ns"] for r in json.load(open("waits.json"))["holders"] if sys.argv[1] in r["object"]), 0))' "$1"; }
-for kind in Semaphore Barrier; do
-  record -q -o $kind ./late ${kind,}
+record -q -o probe --run-states switches true
+[ $code = 0 ] || { echo "SKIPPED: with sweeps what a thread waits for a processor is no wait: $(cat err)"; exit 0; }
+# caused WORD: what the rows of that thread, or of that reason, have; in ns
+caused() { python3 -c 'import json, sys; print(sum(r["caused_ns"] for r in json.load(open("waits.json"))["holders"] if sys.argv[1] in (str(r["thread"]) + r["object"])))' "$1"; }
+for kind in Semaphore Barrier Semaphores Futex; do
+  record -q -o $kind ./late $kind
   expect_eq "exit code" $code 0
   [ "$(cat out)" != "one processor" ] || { echo "SKIPPED: two threads on a processor each; there is one"; exit 0; }
-  "$VARVE" report waits --format json --object "$kind" $kind >waits.json || fail "report waits"
+  "$VARVE" report waits --format json --object "^$kind " $kind >waits.json || fail "report waits"
   holds "there are late ones, and who ended them is known, of $kind" "$(caused '[released') > 5e6 > 20 * $(caused '[nobody')"
+  # A wake that comes very late finds who waits already for the next one, and does let it go on.
+  holds "who let nobody go on ended no waits, of $kind" "4 * $(caused vainly) < $(caused late)"
 done

@@ -72,19 +72,20 @@ Test(waiters, signals_that_woke_nobody_are_forgotten) {
 }
 
 Test(release_notes, tell_who_was_last) {
+  using varve::format::ObjectKind;
   static varve::agent::ReleaseNotes notes;
-  cr_expect_eq(notes.find(kMutex).time_ns, 0u);
-  notes.add(kMutex, 3, 10);
-  notes.add(kMutex, 4, 20);
-  cr_expect_eq(notes.find(kMutex).time_ns, 20u);
-  cr_expect_eq(notes.find(kMutex).thread, 4u);
-  cr_expect_eq(notes.find(kCondition).time_ns, 0u);
+  const auto find = [](uint64_t object, ObjectKind kind = ObjectKind::kMutex) {
+    return notes.find(kind, object);
+  };
+  cr_expect_eq(find(kMutex).time_ns, 0u);
+  notes.add(ObjectKind::kMutex, kMutex, 3, 10);
+  notes.add(ObjectKind::kMutex, kMutex, 4, 20);
+  cr_expect_eq(find(kMutex).time_ns, 20u);
+  cr_expect_eq(find(kMutex).thread, 4u);
+  cr_expect_eq(find(kMutex, ObjectKind::kSemaphore).time_ns, 0u, "another kind of the same number");
+  cr_expect_eq(find(kCondition).time_ns, 0u);
   constexpr uint64_t kSamePlace = kMutex ^ 1u << 3 ^ 1u << 13;
-  notes.add(kSamePlace, 5, 30);
-  cr_expect_eq(notes.find(kMutex).time_ns, 0u, "taken by the other");
-  cr_expect_eq(notes.find(kSamePlace).thread, 5u);
-  notes.take_back(kSamePlace, 29);
-  cr_expect_eq(notes.find(kSamePlace).time_ns, 30u, "another's");
-  notes.take_back(kSamePlace, 30);
-  cr_expect_eq(notes.find(kSamePlace).time_ns, 0u);
+  notes.add(ObjectKind::kMutex, kSamePlace, 5, 30);
+  cr_expect_eq(find(kMutex).time_ns, 0u, "taken by the other");
+  cr_expect_eq(find(kSamePlace).thread, 5u);
 }

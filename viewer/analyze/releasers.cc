@@ -17,9 +17,6 @@ using format::ObjectKind;
 /// and the kernel's word of the end after it; either may be late on a busy machine.
 constexpr uint64_t kEndTolerance = 10 * kNanosPerMilli.count;
 
-/// The agent times waits by the processor's counter, to a microsecond, and releases by the clock.
-constexpr uint64_t kClockTolerance = 1000;
-
 /// Of the processes that had a pipe as their output those that began last.
 constexpr int kMostWriters = 64;
 
@@ -142,7 +139,7 @@ std::optional<Releaser> Releasers::of(const load::Wait& wait) const {
 /// that had not come to the barrier yet some began to wait after that.
 const Releasers::Row* Releasers::last_to_come(const load::Wait& wait) const {
   const auto within = during(wait);
-  for (const Row& row : within)
+  for (const Row& row : within.first(std::min(within.size(), size_t(kMostLooks))))
     if (may_have_ended(row, wait)) return &row;
   const Row* const next = within.data();
   if (next == rows_.data()) return nullptr;
@@ -162,7 +159,7 @@ const Releasers::Row* Releasers::row_of(const load::Wait& wait) const {
   const Row* nearest = nullptr;
   for (auto row = after; row != rows_.begin() && after - row < kMostLooks && !nearest;) {
     --row;
-    if (row->key != key || row->time_ns + std::max(tolerance, kClockTolerance) < begin) break;
+    if (row->key != key || row->time_ns + std::max(tolerance, format::kWaitClockNs) < begin) break;
     if (may_have_ended(*row, wait)) nearest = &*row;
   }
   const uint64_t most = nearest ? std::min(tolerance, end - nearest->time_ns) : tolerance;
