@@ -9,6 +9,7 @@
 #include "viewer/command.h"
 #include "viewer/open_profile.h"
 #include "viewer/report_options.h"
+#include "viewer/view/rows.h"
 #include "viewer/view_output.h"
 
 namespace varve {
@@ -157,6 +158,11 @@ int run_report(std::span<const std::string> arguments) {
   auto view = view::make(*words->kind, {open->profile, open->names.table}, options.request);
   if (!view) return fail(view.error());
   if (!open->names.trouble.empty()) view->notes.push_back(open->names.trouble);
+  // CSV has no place for notes, and this one no script should miss.
+  if (const size_t damages = open->profile.damages.size();
+      damages != 0 && command.output.format == Format::kCsv)
+    complain("report", fmt::format("what could not be read is missing: varve report quality names {}",
+                                   view::plural(damages, "damage", "damages")));
   return print(*view, command.output);
 }
 

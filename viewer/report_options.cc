@@ -163,7 +163,8 @@ Options repeated(view::Request& request, Options options) {
 Options limit_options(ReportOptions& options) {
   return {
       {"Output", "--limit", "N", "50 in text, all otherwise",
-       "Print at most N rows and add up the others in one. 0 prints all.", set_limit(options.limit)},
+       "Print at most N rows and add up the others in one. 0 prints all. The summary has at most seven.",
+       set_limit(options.limit)},
       {"Output", "--min-share", "PERCENT",
        "0.5 for trees, waits and the path --by something in text, 0 otherwise",
        "Leave out rows below this share of the CPU time and add them up in one.",

@@ -78,6 +78,23 @@ full "$VARVE" help record
 full "$VARVE" report --help
 full "$VARVE" check ls
 
+# What cannot be read is said, also where the format has no place for it, and is in no band.
+cp -r demo cut
+largest=$(ls -S cut/*.agent | head -1)
+truncate -s $(($(stat -c %s "$largest") * 6 / 10)) "$largest"
+run "$VARVE" report hotspots --format csv cut
+expect_eq "exit code" $code 0
+expect_one_line err
+expect_match err '^varve report: what could not be read is missing: varve report quality names [0-9]+ damages?$'
+report cut
+expect_match out 'Samples .* lost, and [0-9.]+ s of CPU time without one that can be read'
+"$VARVE" report hotspots --format json cut >hotspots.json || fail "report hotspots"
+python3 - <<'P' || fail "lost samples: $(cat hotspots.json)"
+import json
+row = next(row for row in json.load(open("hotspots.json"))["hotspots"] if row["function"] == "[lost samples]")
+assert row["self_ns"] > 0 and sum(row[band + "_ns"] for band in ("poor", "ok", "ideal", "over")) == 0
+P
+
 # The command to type next can be typed.
 mv demo "it's demo"
 report "it's demo"

@@ -156,7 +156,7 @@ Test(states, a_sample_has_the_band_of_its_moment) {
         size_t seen[kBands + 1] = {};
         for (size_t i = 0; i < got.size(); ++i) {
           ++seen[size_t(got[i])];
-          if (!profile.samples.thread[i].valid() || is_paused(profile, profile.samples.path[i])) {
+          if (!profile.samples.thread[i].valid() || has_no_moment(profile, profile.samples.path[i])) {
             cr_expect_eq(int(got[i]), int(Band::kUnknown));
             continue;
           }

@@ -5,6 +5,7 @@
 
 #include <numeric>
 
+#include "common/session_keys.h"
 #include "test/unit/random_profile.h"
 #include "viewer/analyze/releasers.h"
 #include "viewer/analyze/select_waits.h"
@@ -114,8 +115,10 @@ Test(waits, nobody_ends_what_timed_out) {
 Test(waits, what_nobody_caused_is_told_by_its_reason) {
   RandomProfile made = two_threads();
   constexpr ObjectKind kKind = ObjectKind::kSemaphore;
+  made.profile.session.texts.emplace_back(session_key::kWaitMinNs, "2000000");
   made.profile.waits.waits = {{20 * kMs, 10 * kMs, 0x10, {1}, {0}, 1, kKind},
                               {24 * kMs, 3 * kMs, 0x10, {1}, {0}, 1, kKind},
+                              {27 * kMs, 1 * kMs, 0x10, {1}, {0}, 1, kKind},
                               {38 * kMs, 5 * kMs, 0x10, {1}, {0}, 99, kKind}};
   made.profile.waits.releases = {{18 * kMs, 0, 0x10, {0}, {0}, 1, kKind}};
   const auto counted = analyze::counted_waits(made.profile, {}, concurrency_of(made.profile));
@@ -126,8 +129,24 @@ Test(waits, what_nobody_caused_is_told_by_its_reason) {
   cr_expect_eq(uncaused(objects[0], Uncaused::kAfterRelease), 2 * kMs);
   cr_expect_eq(uncaused(objects[0], Uncaused::kUnseen), 3 * kMs);
   cr_expect_eq(uncaused(objects[0], Uncaused::kTimedOut), 0u);
-  cr_expect_eq(uncaused(objects[0], Uncaused::kShort), 5 * kMs);
-  cr_expect_eq(objects[0].wait_ns, 18 * kMs);
+  cr_expect_eq(uncaused(objects[0], Uncaused::kCounted), 6 * kMs);
+  cr_expect_eq(objects[0].wait_ns, 19 * kMs);
+}
+
+/// After a signal a condition's wait may go on for the mutex, which is a wait of its own: what counts for the
+/// condition was before.
+Test(waits, of_what_counts_the_begin_is_caused_first) {
+  RandomProfile made = two_threads();
+  made.profile.waits.waits = {{30 * kMs, 10 * kMs, 0x20, {1}, {0}, 1, ObjectKind::kMutex},
+                              {30 * kMs, 20 * kMs, 0x10, {1}, {0}, 1, ObjectKind::kCondition}};
+  made.profile.waits.releases = {{20 * kMs, 0, 0x10, {0}, {0}, 1, ObjectKind::kCondition}};
+  const auto counted = analyze::counted_waits(made.profile, {}, concurrency_of(made.profile));
+  for (const auto& object : analyze::wait_objects(made.profile, counted)) {
+    if (object.key.kind != ObjectKind::kCondition) continue;
+    cr_expect_eq(object.wait_ns, 10 * kMs);
+    cr_expect_eq(uncaused(object, Uncaused::kAfterRelease), 0u);
+    cr_expect_eq(object.holders.at(0).caused_ns, 10 * kMs);
+  }
 }
 
 /// Who comes last to a barrier may lose its processor on the way, so that others begin to wait after it

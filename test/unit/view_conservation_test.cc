@@ -159,7 +159,7 @@ RandomProfile all_banded(uint64_t seed) {
   for (ThreadId& thread : made.profile.samples.thread)
     if (!thread.valid()) thread = {0};
   for (PathId& path : made.profile.samples.path)
-    if (analyze::is_paused(made.profile, path)) path = {0};
+    if (analyze::has_no_moment(made.profile, path)) path = {0};
   return made;
 }
 

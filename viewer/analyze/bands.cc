@@ -126,10 +126,11 @@ std::array<uint64_t, kBands> time_by_band(const Levels& levels, const BandRule& 
   return time;
 }
 
-bool is_paused(const load::Profile& profile, PathId path) {
+bool has_no_moment(const load::Profile& profile, PathId path) {
   const SiteId site = profile.paths[path.index()].site;
   if (!site.valid() || !profile.sites[site.index()].special()) return false;
-  return profile.sites[site.index()].kind() == load::SpecialSite::kPaused;
+  const load::SpecialSite kind = profile.sites[site.index()].kind();
+  return kind == load::SpecialSite::kPaused || kind == load::SpecialSite::kLost;
 }
 
 std::vector<Band> band_of_samples(const load::Profile& profile, const Levels& levels, const BandRule& rule) {
@@ -146,7 +147,7 @@ std::vector<Band> band_of_samples(const load::Profile& profile, const Levels& le
   for (size_t i = 0; i < samples.size(); ++i) {
     uint64_t time = samples.time_ns[i];
     const TimeRange& range = levels.range();
-    if (!samples.thread[i].valid() || is_paused(profile, samples.path[i])) continue;
+    if (!samples.thread[i].valid() || has_no_moment(profile, samples.path[i])) continue;
     if (time + kNearNs < range.begin || time > range.end + kNearNs) continue;
     time = std::clamp(time, range.begin, range.end - 1);
     bool forward = rows[row].time_ns <= time;

@@ -111,7 +111,8 @@ PathId SegmentPaths::end_of(const PathSegment& segment) const {
   const auto& releases = profile_.waits.releases;
   const auto release =
       std::ranges::lower_bound(releases, std::pair(segment.thread, segment.range.end), {}, by_time);
-  if (release != releases.end() && by_time(*release) == std::pair(segment.thread, segment.range.end))
+  if (release != releases.end() && by_time(*release) == std::pair(segment.thread, segment.range.end) &&
+      profile_.has_stack(release->path))
     return release->path;
   const auto by_end = [](const load::Wait& row) { return std::pair(row.thread, row.end_ns); };
   const auto& waits = profile_.waits.waits;

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "common/session_keys.h"
 #include "viewer/analyze/object_numbers.h"
 #include "viewer/analyze/releasers.h"
 
@@ -24,7 +25,10 @@ bool ended_by_itself(const Wait& wait) { return wait.timed_out || wait.kind == O
 class Builder {
  public:
   explicit Builder(const load::Profile& profile)
-      : profile_(profile), releasers_(profile), number_of_(object_numbers(profile)) {}
+      : profile_(profile),
+        releasers_(profile),
+        number_of_(object_numbers(profile)),
+        least_ns_(profile.session.number(session_key::kWaitMinNs)) {}
 
   void add(uint32_t index, const CountedWait& counted) {
     const Wait& wait = profile_.waits.waits[counted.row];
@@ -69,22 +73,20 @@ class Builder {
   /// Waits come by thread; the first of an object is that of the thread that waited first.
   void add_to(size_t object, const CountedWait& counted, const Wait& wait) {
     objects_[object].add(counted, wait);
-    const load::Path& leaf = profile_.paths[wait.path.index()];
-    const bool has_stack = leaf.site.valid() && !profile_.sites[leaf.site.index()].special();
-    if (!has_stack || wait.begin_ns() >= first_ns_[object]) return;
+    if (!profile_.has_stack(wait.path) || wait.begin_ns() >= first_ns_[object]) return;
     first_ns_[object] = wait.begin_ns();
     objects_[object].first = wait.path;
   }
 
   /// Who released it while the thread waited: of a lock each for the time since the release before, of
-  /// anything else who ended the wait for all of it. The rest by its reason.
+  /// anything else who ended the wait for all of it. The rest by its reason. What does not count of a wait is
+  /// most often its end, another wait or one for a processor: so what counts is its begin.
   void charge(size_t object, const CountedWait& counted, const Wait& wait) {
     const auto rows = ended_by(wait);
     uint64_t from = wait.begin_ns(), rest = counted.time_ns;
     for (const Releasers::Row& row : rows) {
       const uint64_t time = std::clamp(row.time_ns, from, wait.end_ns);
-      const auto part = double(time - from) / double(std::max<uint64_t>(wait.duration_ns, 1));
-      const uint64_t caused = std::min(rest, uint64_t(part * double(counted.time_ns)));
+      const uint64_t caused = std::min(rest, time - from);
       Holder& holder = holders_[object].try_emplace(std::pair(row.thread, row.path)).first->second;
       holder.thread = row.thread;
       holder.path = row.path;
@@ -104,15 +106,17 @@ class Builder {
     return row ? std::span(row, 1) : std::span<const Releasers::Row>();
   }
 
-  static Uncaused reason(const Wait& wait, bool released) {
-    if (wait.count != 1) return Uncaused::kShort;
+  Uncaused reason(const Wait& wait, bool released) const {
+    if (wait.count != 1) return Uncaused::kCounted;
     if (ended_by_itself(wait)) return Uncaused::kTimedOut;
-    return released ? Uncaused::kAfterRelease : Uncaused::kUnseen;
+    if (released) return Uncaused::kAfterRelease;
+    return wait.duration_ns < least_ns_ ? Uncaused::kCounted : Uncaused::kUnseen;
   }
 
   const load::Profile& profile_;
   const Releasers releasers_;
   const std::vector<uint32_t> number_of_;        // by row of the waits
+  const uint64_t least_ns_;                      // of a wait that is a record of its own
   std::unordered_map<uint32_t, size_t> places_;  // in `objects_`, by number
   std::vector<WaitObject> objects_;
   std::vector<uint64_t> first_ns_;  // by object: when it was first waited for with a stack

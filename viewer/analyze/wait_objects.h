@@ -25,7 +25,7 @@ struct Holder {
 enum class Uncaused : uint8_t {
   kTimedOut,      // the wait ended by itself
   kAfterRelease,  // until the thread that was let go on did
-  kShort,         // short waits, which were only added up
+  kCounted,       // short waits, and those beyond what a process may write: they were only added up
   kUnseen,        // nobody was seen to end the wait
   kCount
 };

@@ -224,7 +224,8 @@ class LedgerMaker {
     if (main_thread_[thread.process.index()] != id)
       add_row(id, thread.start_time, thread.start_cpu, SpecialSite::kStartUp, profile_.residual);
     add_row(id, end, thread.paused, SpecialSite::kPaused, profile_.unsampled);
-    add_row(id, end, saturating_sub(ticked, told), SpecialSite::kLost, profile_.unsampled);
+    profile_.lost_time +=
+        add_row(id, end, saturating_sub(ticked, told), SpecialSite::kLost, profile_.unsampled);
     thread.residual = thread.no_timer
                           ? add_row(id, end, thread.residual, SpecialSite::kNotSampled, profile_.unsampled)
                           : add_row(id, end, thread.residual, SpecialSite::kResidual, profile_.residual);

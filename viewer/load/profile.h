@@ -234,10 +234,18 @@ struct Profile {
   Nanos sampled, residual,
       unsampled;  // the ledger: sampled + residual + unsampled == max(kernel_cpu, sampled + residual)
   uint64_t sample_count = 0;
-  uint64_t lost_samples = 0;
+  uint64_t lost_samples = 0;  // as the agents counted them
+  Nanos lost_time;            // part of `unsampled`: of samples that were lost or cannot be read
   /// hash_inputs() of what the samples were decoded from; 0: something of it was damaged.
   uint64_t sample_inputs = 0;
   bool without_samples = false;  // as asked: there are no rows of samples and of the ledger
+
+  /// Whether the path begins with a place in code, rather than with what stands for a stack that is not
+  /// known.
+  bool has_stack(PathId path) const {
+    const SiteId leaf = paths[path.index()].site;
+    return leaf.valid() && !sites[leaf.index()].special();
+  }
 };
 
 }  // namespace varve::load

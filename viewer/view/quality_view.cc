@@ -15,6 +15,7 @@
 #include "viewer/view/make.h"
 #include "viewer/view/quality_tables.h"
 #include "viewer/view/rows.h"
+#include "viewer/view/summary_words.h"
 
 namespace varve::view {
 namespace {
@@ -215,7 +216,7 @@ void add_facts(View& view, const load::Profile& profile, const analyze::Quality&
   text("Named", cpu == 0 ? "no time in code"
                          : fmt::format("{} of the time in code is in functions with a name",
                                        percent_down(1 - share(unnamed, cpu), 2)));
-  text("Lost", fmt::format("{} samples", profile.lost_samples));
+  text("Lost", lost_words(profile, "samples"));
   if (quality.ticks != 0) {
     std::string ticks = fmt::format("{} signals", quality.ticks);
     if (quality.overruns != 0) {

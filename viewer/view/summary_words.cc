@@ -14,14 +14,17 @@ namespace {
 
 double seconds(Nanos time) { return double(time.count) / 1e9; }
 
-/// The kernel's clock may be coarser than what was asked for.
+/// The kernel's clock may be coarser than what was asked for; and where other programs have the processors
+/// too, its ticks fall into this one by chance.
 std::string period_words(const load::Profile& profile) {
+  constexpr uint64_t kTold = 50;  // samples; of fewer chance says little
   if (profile.session.interval.count == 0) return "";
   const double asked = double(profile.session.interval.count) / 1e6;
   const double got =
       profile.sample_count ? double(profile.sampled.count) / 1e6 / double(profile.sample_count) : 0;
-  return got > 1.5 * asked ? fmt::format(", one every {:.1f} ms of CPU time ({} ms asked for)", got, asked)
-                           : fmt::format(", one every {} ms of CPU time", asked);
+  const bool differs = got > 1.2 * asked || (got < asked / 1.2 && profile.sample_count >= kTold);
+  return differs ? fmt::format(", one every {:.1f} ms of CPU time ({} ms asked for)", got, asked)
+                 : fmt::format(", one every {} ms of CPU time", asked);
 }
 
 /// A stack without its middle is whole, because it stands at its place in the tree.
@@ -68,11 +71,19 @@ std::string samples_words(const load::Profile& profile, const ShownPart* shown) 
   const std::string threads = plural(load::count_threads(profile), "thread", "threads");
   const std::string processes = plural(count_processes(profile), "process", "processes");
   if (shown == nullptr)
-    return fmt::format("{} in {} of {}{}, {} lost", profile.sample_count, threads, processes,
-                       period_words(profile), profile.lost_samples);
-  return fmt::format("{} of {}, in {} of {} and {} of {}; in the whole run {} lost", shown->samples,
+    return fmt::format("{} in {} of {}{}, {}", profile.sample_count, threads, processes,
+                       period_words(profile), lost_words(profile, "lost"));
+  return fmt::format("{} of {}, in {} of {} and {} of {}; in the whole run {}", shown->samples,
                      profile.sample_count, shown->threads, threads, shown->processes, processes,
-                     profile.lost_samples);
+                     lost_words(profile, "lost"));
+}
+
+std::string lost_words(const load::Profile& profile, std::string_view noun) {
+  std::string words = fmt::format("{} {}", profile.lost_samples, noun);
+  if (profile.lost_time.count != 0)
+    words +=
+        fmt::format(", and {} of CPU time without one that can be read", seconds_words(profile.lost_time));
+  return words;
 }
 
 std::string quality_words(const load::Profile& profile, const analyze::Quality& quality, Nanos cpu,

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "viewer/analyze/quality.h"
 #include "viewer/view/shown_part.h"
@@ -18,6 +19,9 @@ double unnamed_share(const analyze::Quality& quality);
 /// `shown` is null where nothing is filtered.
 std::string cpu_words(const load::Session& session, Nanos cpu, const ShownPart* shown);
 std::string samples_words(const load::Profile& profile, const ShownPart* shown);
+/// How many samples the agents lost, "3 lost", and the CPU time of what is lost in whatever way, if there is
+/// any.
+std::string lost_words(const load::Profile& profile, std::string_view noun);
 std::string quality_words(const load::Profile& profile, const analyze::Quality& quality, Nanos cpu,
                           bool filtered);
 

@@ -153,7 +153,8 @@ Table holder_table(const ShownWaits& shown, std::span<const WaitObject> objects,
   if (kept < all.size())
     add_sum(RowKind::kRest, rest, releases, cut_label(all.size() - kept, true, shown.request));
   static constexpr std::string_view kUncaused[] = {"[timed out]", "[released, not yet running]",
-                                                   "[short, only counted]", "[nobody seen]"};
+                                                   "[only counted]", "[nobody seen]"};
+  static_assert(std::size(kUncaused) == size_t(analyze::Uncaused::kCount));
   for (size_t reason = 0; kept > 0 && reason < std::size(kUncaused); ++reason) {
     uint64_t sum = 0;
     for (const WaitObject& object : objects) sum += object.uncaused_ns[reason];
