@@ -124,11 +124,13 @@ class Joiner {
            !has_next_image(thread.process);
   }
 
+  /// The process's clock goes on there; that of another process which has the same id later begins anew.
   bool has_next_image(ProcessId id) const {
     const Process& process = profile_.processes[id.index()];
     return std::ranges::any_of(images_of_.at(pid_of_[id.index()]), [&](const auto& row) {
       const Process& other = profile_.processes[row.second];
-      return other.image == process.image + 1 && other.start_time >= process.start_time;
+      return other.image == process.image + 1 && other.start_time >= process.start_time &&
+             other.start_cpu >= process.end_cpu;
     });
   }
 

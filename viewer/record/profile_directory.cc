@@ -91,6 +91,9 @@ tl::expected<void, OutputError> check_output(const std::string& given, bool may_
   if (stat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
     return wrong_name(
         fmt::format("no directory '{}' to put the profile in; make it first, or use -o DIR", folder));
+  if (status.st_nlink == 0)
+    return tl::unexpected(
+        OutputError{fmt::format("the directory '{}' was removed; name another place with -o DIR", folder)});
   if (access(folder.c_str(), W_OK | X_OK) != 0)
     return tl::unexpected(OutputError{fmt::format("cannot write to '{}' ({}); name another place with -o DIR",
                                                   folder, std::strerror(errno))});

@@ -157,6 +157,7 @@ std::optional<Task> TaskTable::make_task(const TaskProcess& process, pid_t threa
 void TaskTable::list_threads(TaskProcess& process, std::vector<Task*>& found) {
   nlink_t links = links_of(process);
   if (links == process.links && !process.incomplete) return;
+  const bool is_known = process.links != 0;
   process.links = links;
   process.incomplete = false;
   if (links <= kNoThreadLinks)
@@ -166,10 +167,13 @@ void TaskTable::list_threads(TaskProcess& process, std::vector<Task*>& found) {
     if (!task.gone) listed.insert(task.tid);
   for_numbers_in(task_directory(process.pid), [&](pid_t thread) {
     if (listed.contains(thread)) return;
-    if (auto task = make_task(process, thread))
-      found.push_back(&process.tasks.emplace_back(*task));
-    else
+    auto task = make_task(process, thread);
+    if (!task) {
       process.incomplete = true;
+      return;
+    }
+    task->took_id = is_known && thread == process.pid;
+    found.push_back(&process.tasks.emplace_back(*task));
   });
 }
 

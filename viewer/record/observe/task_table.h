@@ -37,6 +37,7 @@ struct Task {
   bool over = false;                   // a zombie: it has ended, but /proc still shows it
   bool sums_final = false;             // of a zombie: its sums are the last
   bool gone = false;                   // to be removed
+  bool took_id = false;                // of a thread that executed a program: its sums go on from there
   std::optional<SwitchCounts> counts;  // as read at counted_at
   Nanos counted_at;
 };

@@ -142,7 +142,7 @@ void ThreadSweeps::sweep(Nanos now) {
     // Made since the last look, it has done all that it did since then. What was there before and was not
     // found says nothing about this stretch.
     Nanos known = task->sums.ran + task->sums.ready;
-    bool is_new = known <= length;
+    bool is_new = known <= length && !task->took_id;
     begin_track(*task, is_new ? now - known : now, false);
     if (is_new) add_entry(*task, {});
   }
