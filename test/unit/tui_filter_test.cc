@@ -262,7 +262,7 @@ Test(tui_waits, a_lock_opens_who_waited) {
   for (const char* screen : {"waits", "critical-path", "idle"}) {
     ScreenDriver driver({.screen = screen});
     driver.press("m");
-    cr_expect(driver.message().starts_with("The metric is of lists"), "%s", driver.message().c_str());
+    cr_expect(driver.message().starts_with("This screen shows all metrics"), "%s", driver.message().c_str());
     cr_expect_eq(driver.workspace().request().metric, analyze::kCpu);
   }
   ScreenDriver driver({.screen = "waits"});

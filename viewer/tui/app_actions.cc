@@ -173,7 +173,7 @@ void App::next_units() {
 /// A step, so undo brings the one before back.
 void App::next_metric() {
   if (!screen().has_use(Action::kMetric)) {
-    message_ = "The metric is of lists and trees of functions and threads; this screen has all of them.";
+    message_ = "This screen shows all metrics; lists and trees show one.";
     return;
   }
   const auto kinds = view::metric_kinds();

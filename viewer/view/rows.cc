@@ -119,8 +119,22 @@ void sort_rows(std::vector<uint32_t>& rows, const analyze::MetricTable& self,
   std::stable_sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) { return key(a) > key(b); });
 }
 
+/// Of those that stand anywhere in the profile: in a wait's stack, on the critical path, or outside the
+/// filter.
+bool is_known(const symbol::SymbolTable& symbols, std::string_view name) {
+  return std::ranges::any_of(symbols.functions, [&](const symbol::Function& function) {
+    const std::string_view known = symbols.strings.text(function.short_name);
+    return known == name ||
+           (known.ends_with(name) && known.substr(0, known.size() - name.size()).ends_with("::"));
+  });
+}
+
 std::string no_function(const Source& source, const Request& request, const analyze::PathTimes& by_path) {
   const char* where = request.cuts() ? "in this profile as filtered" : "in this profile";
+  if (request.function_trouble.empty() && is_known(source.symbols, request.function))
+    return fmt::format(
+        "'{}' has no time {}; {}", request.function, where,
+        request.cuts() ? "leave the filter and the metric out" : "--metric wait has where it waits");
   const std::vector<std::string> names =
       analyze::function_names(source.profile, source.symbols, by_path, request.inlines);
   const std::string_view near = analyze::nearest_name(request.function, names);
