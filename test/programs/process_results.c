@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // flags: -D_GNU_SOURCE
-// process_results [KIND]: starts processes in every way there is, with every failure, and prints what each call
-// says and what the new program finds: descriptors, mask, dispositions, group, folder, environment, threads. A
-// run with a guest in the process prints the same. Nothing that it prints differs between two bare runs.
-// Context: test 31. Without a KIND all of them, each in a child of its own.
+// process_results [KIND]: starts processes in every way there is, with every failure, and prints what each
+// call says and what the new program finds: descriptors, mask, dispositions, group, folder, environment,
+// threads. A run with a guest in the process prints the same. Nothing that it prints differs between two bare
+// runs. Context: test 31. Without a KIND all of them, each in a child of its own.
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -37,9 +37,15 @@ static long answer(long result) { return result == -1 ? -errno : result; }
 static long tasks(void) {
   long count = -2;
   DIR* folder = opendir("/proc/self/task");
-  for (; folder && readdir(folder); ++count) {}
+  for (; folder && readdir(folder); ++count) {
+  }
   if (folder) closedir(folder);
   return count;
+}
+/// Once those are gone that were waited for: the kernel lets who joins them go on a moment before.
+static long tasks_left(void) {
+  for (int i = 0; i < 2000 && tasks() > 1; ++i) usleep(1000);
+  return tasks();
 }
 static void say_descriptors(void) {
   printf("descriptors:");
@@ -156,7 +162,8 @@ static void do_exec_failures(void) {
   say_descriptors();
 }
 
-// --- new programs --------------------------------------------------------------------------------------------
+// --- new programs
+// --------------------------------------------------------------------------------------------
 static void do_execs(void) {
   int file = open(self, O_RDONLY | O_CLOEXEC), folder = open("/proc/self", O_PATH | O_CLOEXEC);
   dup2(1, 40);  // inherited
@@ -244,7 +251,8 @@ static void do_spawns(void) {
   spawn_with("by vfork", NULL, &attributes);
 }
 
-// --- forks ---------------------------------------------------------------------------------------------------
+// --- forks
+// ---------------------------------------------------------------------------------------------------
 static void do_forks(void) {
   pid_t pid = fork();
   if (pid == 0) say("child's threads", tasks()), say_descriptors(), _exit(3);
@@ -336,7 +344,8 @@ static void do_limits(void) {
   SAY(ended(pid));
 }
 
-// --- threads that the C library does not know ------------------------------------------------------------------
+// --- threads that the C library does not know
+// ------------------------------------------------------------------
 static volatile int raw_result;
 static int raw_thread(void* argument) {
   uint64_t y = 5;
@@ -370,7 +379,7 @@ static void do_clones(void) {
     while (__atomic_load_n(&alive, __ATOMIC_ACQUIRE)) SPIN(x, STEPS_PER_MS);
     SAY(raw_result);
   }
-  say("threads", tasks());
+  say("threads", tasks_left());
 }
 
 /// Forks of one thread while others allocate, lock and fork.
@@ -400,7 +409,7 @@ static void do_fork_storm(void) {
   over = 1;
   for (int i = 0; i < 4; ++i) pthread_join(threads[i], NULL);
   say("failed forks", failures[0] + failures[1]);
-  say("threads", tasks());
+  say("threads", tasks_left());
 }
 
 static const struct {

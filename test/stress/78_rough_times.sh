@@ -12,6 +12,8 @@ ways=("$programs/thread_results many 2000" "$programs/lock_results" "$programs/t
 
 # opened DIR: a report comes of it, whatever is missing.
 opened() { "$VARVE" report summary "$1" >summary 2>&1 || fail "the profile of $1 does not open: $(cat summary)"; }
+# The program has begun; it may be over by now.
+begun() { [ -e here/said ] || [ -e here/over ]; }
 as_bare() { diff expected here/over >difference || fail "$1 ended otherwise, < bare, > recorded: $(head -20 difference)"; }
 for ((i = 0; i < runs; ++i)); do
   read -ra way <<<"${ways[i % ${#ways[@]}]}"
@@ -22,7 +24,7 @@ for ((i = 0; i < runs; ++i)); do
   rm -rf here killed && mkdir here
   "$VARVE" record -q --interval 1ms -o killed bash script "${way[@]}" </dev/null >out 2>err &
   recorder=$!
-  wait_for test -e here/said  # it has begun
+  wait_for begun
   sleep 0.$((RANDOM % 8))$((RANDOM % 10))
   kill -KILL $recorder 2>/dev/null
   wait $recorder 2>/dev/null
@@ -42,7 +44,7 @@ for ((i = 0; i < runs; ++i)); do
   rm -rf here disk/* && mkdir here
   "$VARVE" record -q --interval 1ms -o disk/full bash script "${way[@]}" </dev/null >out 2>err &
   recorder=$!
-  wait_for test -e here/said  # it has begun
+  wait_for begun
   sleep 0.$((RANDOM % 8))$((RANDOM % 10))
   dd if=/dev/zero of=disk/filler bs=1k 2>/dev/null
   wait $recorder
