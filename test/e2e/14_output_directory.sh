@@ -30,6 +30,13 @@ cd ..
 record -o no/such/place true
 expect_eq "exit code in a folder that is not there" $code 2
 expect_match err "no directory 'no/such'"
+nowhere() { (mkdir gone && cd gone && rmdir ../gone && "$@"); }
+run nowhere "$VARVE" record true
+expect_eq "exit code in a folder that was removed" $code 125
+expect_match err "the directory '.' was removed"
+run nowhere "$VARVE" check true
+expect_eq "exit code of check there" $code 1
+expect_match out "^output +problem +the directory '.' was removed"
 record -o 'name with space' true
 expect_match err "next: varve report 'name with space'"
 if [ "$(id -u)" != 0 ]; then
