@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Pairs: a program bare and the same program under a profiler, begun at once on one processor, which the scheduler gives to the
 two in turn every few milliseconds. What the machine does meanwhile, a neighbour of the virtual machine or another frequency,
-it does to both, so their CPU times differ by what the profiler adds: a processor each, six pairs of two bare runs scattered by 5 to
-50 % of one another, here by 1 to 3. Everything that a tool starts is on that processor, too, and the run takes twice as long: what a profiler spends by the clock on the wall counts twice, and there are more switches to record.
-Threads of a program do not run at once. Wall times mean nothing here: compare.py has those."""
+it does to both, so their CPU times differ by what the profiler adds. (With a processor each, the intervals of two bare runs were 6 to
+56 % wide on a virtual machine; so they are 0.4 to 5.) Everything that a tool starts is on that processor, too, and the run takes
+twice as long: what a profiler spends by the clock on the wall counts twice, and there are more switches to record. Threads of a program
+do not run at once. Wall times mean nothing here: compare.py has those."""
 import os
 import random
 import shutil
