@@ -57,6 +57,9 @@ done
 expect_eq "who waited" "$(rows waits waits "[r['name'] for r in rows if n(r, 'wait_ns') == max(n(s, 'wait_ns') for s in rows if s['name'] == 'waiter')]" --by thread)" "['waiter']"
 expect_eq "by path" "$(rows waits waits "[r['callpath'].split(';')[-1] for r in rows if r['function'] == 'mutex_waiter']" --by callpath)" "['mutex_waiter']"
 expect_eq "sorted by count" "$(rows waits waits "[n(r, 'wait_count') for r in rows] == sorted([n(r, 'wait_count') for r in rows], reverse=True)" --sort samples --limit 0)" True
+# Who ended waits adds up to all of them, also where their objects have no row.
+ended() { "$VARVE" report waits --format json "$@" waits | python3 -c 'import json, sys; print(sum(r["caused_ns"] for r in json.load(sys.stdin)["holders"]))'; }
+expect_eq "what ended the waits of all objects" "$(ended --limit 1)" "$(ended)"
 report waits --limit 1 waits
 expect_match out '^Wait .* by [0-9]+ objects \([0-9]+ not shown\)'
 expect_match out '\[[0-9]+ other objects?\]'

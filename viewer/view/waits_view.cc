@@ -107,8 +107,8 @@ std::vector<HolderRow> holder_rows(const Source& source, std::span<const WaitObj
   return rows;
 }
 
-/// Who had what others waited for, over all objects that are shown; with what nobody caused, by its reason,
-/// the rows add up to the waits of these objects.
+/// Who had what others waited for, over all objects, also those that the list above has no row for; with what
+/// nobody caused, by its reason, the rows add up to the waits that pass.
 Table holder_table(const ShownWaits& shown, std::span<const WaitObject> objects, View& view) {
   const Source& source = shown.source;
   Table table;
@@ -245,7 +245,7 @@ Made make_waits(const Source& source, const Request& request, const analyze::Sel
     case By::kUsual:
       std::vector<WaitObject> objects = analyze::wait_objects(profile, passing);
       const size_t kept = add_object_table(view, shown, objects);
-      view.tables.push_back(holder_table(shown, std::span(objects).first(kept), view));
+      view.tables.push_back(holder_table(shown, objects, view));
       view.tables.push_back(waiter_table(shown, std::span(objects).first(kept), view));
   }
   add_notes(source, view);
