@@ -67,7 +67,7 @@ std::optional<std::string> demangle_legacy(std::string_view name) {
     size_t digits = 0;
     for (; digits < name.size() && digits < 6 && name[digits] >= '0' && name[digits] <= '9'; ++digits)
       size = size * 10 + size_t(name[digits] - '0');
-    if (!digits || name.size() - digits < size) return {};
+    if (size == 0 || name.size() - digits < size) return {};  // no part is without a name
     parts.push_back(name.substr(digits, size));
     name.remove_prefix(digits + size);
   }
@@ -76,6 +76,7 @@ std::optional<std::string> demangle_legacy(std::string_view name) {
   parts.pop_back();
   std::string out;
   for (std::string_view part : parts) out += (out.empty() ? "" : "::") + unescape_legacy(part);
+  if (out.empty()) return {};
   return out;
 }
 
