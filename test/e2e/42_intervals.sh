@@ -11,8 +11,8 @@ for interval_ms in 1 4 10 100; do
   samples=$(summary samples p$interval_ms) cpu=$(truth process)
   # Ticks and the expirations merged into them make up the time, but for what came before the first and after the last, and but
   # for chance where others had the processors too: of the kernel's ticks, each falls into a thread with the share that it has.
-  expirations=$((samples + $(summary overruns p$interval_ms))) lost_share="(1 - $cpu / 2 / $(summary elapsed_ns p$interval_ms))"
-  holds "expirations at $interval_ms ms" \
-    "abs($expirations - $cpu / ${interval_ms}e6) <= max(4, 0.1 * $cpu / ${interval_ms}e6) + 3 * ($cpu / ${interval_ms}e6 * $lost_share) ** 0.5"
+  expirations=$((samples + $(summary overruns p$interval_ms))) due="$cpu / ${interval_ms}e6"
+  chance="3 * ($due * (1 - $cpu / 2 / $(summary elapsed_ns p$interval_ms))) ** 0.5"
+  holds "expirations at $interval_ms ms" "abs($expirations - $due) <= max(4, 0.1 * $due) + $chance"
   expect_eq "lost samples" "$(summary lost p$interval_ms)" 0
 done

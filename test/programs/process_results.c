@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // flags: -D_GNU_SOURCE
-// process_results [KIND]: starts processes in every way there is, with every failure, and prints what each
-// call says and what the new program finds: descriptors, mask, dispositions, group, folder, environment,
-// threads. A run with a guest in the process prints the same. Nothing that it prints differs between two bare
-// runs. Context: test 31. Without a KIND all of them, each in a child of its own.
+// process_results [KIND]: starts processes in every way there is, with every failure, and prints what each call
+// says and what the new program finds: descriptors, mask, dispositions, group, folder, environment, threads. A
+// run with a guest in the process prints the same. Nothing that it prints differs between two bare runs.
+// Context: test 31. Without a KIND all of them, each in a child of its own.
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -37,8 +37,7 @@ static long answer(long result) { return result == -1 ? -errno : result; }
 static long tasks(void) {
   long count = -2;
   DIR* folder = opendir("/proc/self/task");
-  for (; folder && readdir(folder); ++count) {
-  }
+  for (; folder && readdir(folder); ++count) {}
   if (folder) closedir(folder);
   return count;
 }
@@ -162,8 +161,7 @@ static void do_exec_failures(void) {
   say_descriptors();
 }
 
-// --- new programs
-// --------------------------------------------------------------------------------------------
+// --- new programs --------------------------------------------------------------------------------------------
 static void do_execs(void) {
   int file = open(self, O_RDONLY | O_CLOEXEC), folder = open("/proc/self", O_PATH | O_CLOEXEC);
   dup2(1, 40);  // inherited
@@ -251,8 +249,7 @@ static void do_spawns(void) {
   spawn_with("by vfork", NULL, &attributes);
 }
 
-// --- forks
-// ---------------------------------------------------------------------------------------------------
+// --- forks ---------------------------------------------------------------------------------------------------
 static void do_forks(void) {
   pid_t pid = fork();
   if (pid == 0) say("child's threads", tasks()), say_descriptors(), _exit(3);
@@ -344,8 +341,7 @@ static void do_limits(void) {
   SAY(ended(pid));
 }
 
-// --- threads that the C library does not know
-// ------------------------------------------------------------------
+// --- threads that the C library does not know ------------------------------------------------------------------
 static volatile int raw_result;
 static int raw_thread(void* argument) {
   uint64_t y = 5;

@@ -35,6 +35,16 @@ std::string_view without_reason(std::string_view name) {
   }
   return name;
 }
+/// Of those that stand anywhere in the profile: in a wait's stack, on the critical path, or outside the
+/// filter.
+bool is_known(const symbol::SymbolTable& symbols, std::string_view name) {
+  return std::ranges::any_of(symbols.functions, [&](const symbol::Function& function) {
+    const std::string_view known = symbols.strings.text(function.short_name);
+    return known == name ||
+           (known.ends_with(name) && known.substr(0, known.size() - name.size()).ends_with("::"));
+  });
+}
+
 }  // namespace
 
 std::string_view function_module(const Source& source, FunctionId function) {
@@ -117,16 +127,6 @@ void sort_rows(std::vector<uint32_t>& rows, const analyze::MetricTable& self,
                       total != nullptr ? total->at(row, analyze::kCpu) : 0);
   };
   std::stable_sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) { return key(a) > key(b); });
-}
-
-/// Of those that stand anywhere in the profile: in a wait's stack, on the critical path, or outside the
-/// filter.
-bool is_known(const symbol::SymbolTable& symbols, std::string_view name) {
-  return std::ranges::any_of(symbols.functions, [&](const symbol::Function& function) {
-    const std::string_view known = symbols.strings.text(function.short_name);
-    return known == name ||
-           (known.ends_with(name) && known.substr(0, known.size() - name.size()).ends_with("::"));
-  });
 }
 
 std::string no_function(const Source& source, const Request& request, const analyze::PathTimes& by_path) {
