@@ -201,6 +201,23 @@ expect_no_match out 'Sleep'
 record -q --waits min=100ms -o short "$programs/wait_truth" mutex
 rows waits short "sum(n(r, 'wait_count') for r in rows if r['type'] == 'Mutex')" >count
 expect_eq "short waits" "$(cat count)" 20
+# A function that only waits occurs in the profile, and what shows it is named.
+build naps <<'P'
+#include <unistd.h>
+__attribute__((noinline)) void nap(void) { usleep(50000); }
+int main(void) {
+  nap();
+  for (volatile long i = 0; i < 100000000; ++i) {}
+}
+P
+record -q -o napped ./naps
+report callers nap napped
+expect_eq "exit code" $code 1
+expect_match err "'nap' has no time in this profile; --metric wait has where it waits"
+report callers nap napped --metric wait
+expect_eq "exit code" $code 0
+expect_match out 'nap'
+
 record --waits min=2h true
 expect_eq "exit code" $code 2
 expect_match err "out of range"

@@ -35,6 +35,7 @@ std::string_view without_reason(std::string_view name) {
   }
   return name;
 }
+
 /// Of those that stand anywhere in the profile: in a wait's stack, on the critical path, or outside the
 /// filter.
 bool is_known(const symbol::SymbolTable& symbols, std::string_view name) {
