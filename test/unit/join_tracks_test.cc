@@ -78,6 +78,35 @@ Test(join_tracks, an_exec_of_what_loads_no_agent) {
   cr_expect_eq(states[1].running_ns, 20 * kMs);
 }
 
+/// The next image of that number is another process's, whose clock began anew: the number was used again.
+Test(join_tracks, an_exec_before_the_number_is_used_again) {
+  ProfileBuilder builder;
+  for (uint32_t image = 0; image < 2; ++image) {
+    const size_t process = builder.add_process(100, "/usr/bin/sh", image);
+    builder.process(process).start_time_ns = at(50 * image);
+    builder.add_thread(process, 100, "sh");
+    builder.process(process).threads[0].start_time_ns = at(50 * image);
+    builder.process(process).threads[0].end_time_ns = at(10 + 50 * image);
+  }
+  builder.process(0).record.end_kind = uint32_t(format::ImageEnd::kExec);
+  builder.process(0).record.end_time_ns = at(10);
+  builder.process(0).record.end_cpu_ns = 9 * kMs;
+  ObserverBuilder& observer = builder.observer;
+  observer.start_time_ns = at(0);
+  observer.track(0, 100, 100, at(0), "sh", true);
+  observer.track(0, 100, 100, at(11), "static", true);
+  observer.track_end(0, at(30));
+  observer.track(1, 100, 100, at(50), "sh", true);
+  observer.track_end(1, at(60));
+  const load::Profile profile = builder.load();
+  check_consistent(profile);
+  cr_assert_eq(profile.threads.size(), 3);
+  const load::Thread& last = profile.threads[2];
+  cr_expect(last.seen_only && last.is_main);
+  cr_expect_eq(last.start_time.count, at(10));
+  cr_expect_eq(last.end_time.count, at(30));
+}
+
 /// A thread that is not the first executes a program, and the kernel kills the first: what that takes on a
 /// busy machine is no program of its own, as the next one has an agent.
 Test(join_tracks, an_exec_by_another_thread) {
