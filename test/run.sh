@@ -9,6 +9,9 @@ export BUILD=$(realpath -m "${BUILD:-build/release}")
 export VARVE=${VARVE:-$BUILD/varve}
 export TEST_LIMIT=${TEST_LIMIT:-120}  # seconds for a script
 export LC_ALL=C.UTF-8
+# The system's programs, which are those that `make deps-check` installs: where python3 is a script that chooses a version, each
+# call takes most of a second, and a test records that script.
+export PATH=/usr/bin:/bin:$PATH
 logs=$(mktemp -d "${TMPDIR:-/tmp}/varve-run.XXXXXX")
 export logs
 trap 'rm -rf "$logs"' EXIT
