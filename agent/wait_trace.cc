@@ -53,14 +53,26 @@ void write_wait(ThreadBlock& block, const OpenWait& wait, bool timed_out, uint64
   if (written && !timed_out && format::is_released(wait.kind)) write_noted_release(wait, now);
 }
 
+/// Who ends the last slice of a wait ends all of it, so that is a record however short it is, and so is its
+/// release.
+bool is_slice_after(const WaitSlice& before, const OpenWait& wait) {
+  return before.object == wait.object && format::goes_on(before.end_ns, wait.begin_ns);
+}
+uint64_t first_begin(const WaitSlice& before, const OpenWait& wait) {
+  return is_slice_after(before, wait) ? before.first_ns : wait.begin_ns;
+}
+
 void end_wait(ThreadBlock& block, const OpenWait& wait, Asked asked, bool timed_out, uint64_t now,
               Detail detail = Detail::kNameAndStack) {
   const uint64_t duration = now > wait.begin_ns ? now - wait.begin_ns : 0;
   if (duration < agent_state.wait_min_ns && asked == Asked::kNo) return;
   if (block.in_wait_trace) return count(format::Counter::kWaitsLost);
   InTrace tracing(block);
-  if (duration >= agent_state.wait_min_ns && wait_allowance.take(now))
-    return write_wait(block, wait, timed_out, now, detail);
+  const bool is_record = duration >= agent_state.wait_min_ns || is_slice_after(block.slice, wait);
+  block.slice = timed_out && format::may_be_slice(duration)
+                    ? WaitSlice{wait.object, first_begin(block.slice, wait), now}
+                    : WaitSlice{};
+  if (is_record && wait_allowance.take(now)) return write_wait(block, wait, timed_out, now, detail);
   const WaitSum full = block.short_waits.add(wait.kind, wait.object, now, duration);
   if (full.kind == ObjectKind::kNone) return;
   SignalBlock guard;
@@ -141,7 +153,7 @@ Waiting::Waiting(ObjectKind kind, uint64_t object, Asked asked)
   wait_ = {kind, object, now_of(*block_)};
   set_open(*block_, wait_, this);
   if (!format::is_released(kind)) return;
-  wait_trace.waiters.enter(object, wait_.begin_ns);
+  wait_trace.waiters.enter(object, first_begin(block_->slice, wait_));
   if (!had_waiters()) wait_trace.had_waiters.store(true, std::memory_order_relaxed);
 }
 

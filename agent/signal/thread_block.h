@@ -24,6 +24,13 @@ struct OpenWait {
   uint64_t begin_ns = 0;  // CLOCK_MONOTONIC
 };
 
+/// The last wait of a thread that timed out and may go on at once.
+struct WaitSlice {
+  uint64_t object = 0;
+  uint64_t first_ns = 0;  // begin of the first slice
+  uint64_t end_ns = 0;    // 0: there is none
+};
+
 struct ThreadBlock {
   format::ThreadRecord* record = nullptr;  // in the file, or `unrecorded` when there was no room
   Chunk record_chunk;                      // keeps it mapped
@@ -46,6 +53,7 @@ struct ThreadBlock {
   OpenWait open_wait;
   void* open_scope = nullptr;  // the Waiting that it belongs to
   ShortWaits short_waits;
+  WaitSlice slice;
   uint64_t event_look_ns = 0;  // when a wait's end last asked whether the thread is to have an event
   std::atomic<uint64_t> cancelled_ns{0};  // when somebody first asked for its end
   void* once_call = nullptr;              // see hook_once.cc

@@ -13,6 +13,7 @@
 #include "common/session_keys.h"
 #include "viewer/analyze/object_numbers.h"
 #include "viewer/analyze/releasers.h"
+#include "viewer/analyze/wait_slices.h"
 
 namespace varve::analyze {
 namespace {
@@ -28,6 +29,7 @@ class Builder {
       : profile_(profile),
         releasers_(profile),
         number_of_(object_numbers(profile)),
+        last_slice_(last_slices(profile)),
         least_ns_(profile.session.number(session_key::kWaitMinNs)) {}
 
   void add(uint32_t index, const CountedWait& counted) {
@@ -82,7 +84,7 @@ class Builder {
   /// anything else who ended the wait for all of it. The rest by its reason. What does not count of a wait is
   /// most often its end, another wait or one for a processor: so what counts is its begin.
   void charge(size_t object, const CountedWait& counted, const Wait& wait) {
-    const auto rows = ended_by(wait);
+    const auto rows = ended_by(counted.row);
     uint64_t from = wait.begin_ns(), rest = counted.time_ns;
     for (const Releasers::Row& row : rows) {
       const uint64_t time = std::clamp(row.time_ns, from, wait.end_ns);
@@ -99,10 +101,12 @@ class Builder {
     objects_[object].uncaused_ns[size_t(reason(wait, !rows.empty()))] += rest;
   }
 
-  std::span<const Releasers::Row> ended_by(const Wait& wait) const {
+  /// Of a wait in slices who ended the last.
+  std::span<const Releasers::Row> ended_by(uint32_t wait_row) const {
+    const Wait& wait = profile_.waits.waits[wait_row];
     if (wait.count != 1) return {};
     if (is_lock(wait.kind)) return releasers_.during(wait);
-    const Releasers::Row* row = releasers_.row_of(wait);
+    const Releasers::Row* row = releasers_.row_of(profile_.waits.waits[last_slice_[wait_row]]);
     return row ? std::span(row, 1) : std::span<const Releasers::Row>();
   }
 
@@ -116,6 +120,7 @@ class Builder {
   const load::Profile& profile_;
   const Releasers releasers_;
   const std::vector<uint32_t> number_of_;        // by row of the waits
+  const std::vector<uint32_t> last_slice_;       // likewise
   const uint64_t least_ns_;                      // of a wait that is a record of its own
   std::unordered_map<uint32_t, size_t> places_;  // in `objects_`, by number
   std::vector<WaitObject> objects_;
