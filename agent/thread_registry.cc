@@ -325,6 +325,7 @@ ThreadBlock* keep_only_this_thread() {
     mine->creator = format::kNoThread;
     mine->created_ns = 0;
     mine->short_waits = {};
+    mine->slice = {};
     mine->open_wait = {};
     mine->open_scope = nullptr;
   }

@@ -56,23 +56,32 @@ void write_wait(ThreadBlock& block, const OpenWait& wait, bool timed_out, uint64
 /// Who ends the last slice of a wait ends all of it, so that is a record however short it is, and so is its
 /// release.
 bool is_slice_after(const WaitSlice& before, const OpenWait& wait) {
-  return before.object == wait.object && format::goes_on(before.end_ns, wait.begin_ns);
+  return before.kind == wait.kind && before.object == wait.object &&
+         format::goes_on(before.end_ns, wait.begin_ns);
 }
 uint64_t first_begin(const WaitSlice& before, const OpenWait& wait) {
   return is_slice_after(before, wait) ? before.first_ns : wait.begin_ns;
 }
 
+/// Waits for other objects may come in between.
+void keep_slice(ThreadBlock& block, const OpenWait& wait, bool may_go_on, uint64_t now) {
+  if (may_go_on && format::may_be_slice(wait.kind, now - wait.begin_ns))
+    block.slice = {wait.kind, wait.object, first_begin(block.slice, wait), now};
+  else if (wait.kind == block.slice.kind && wait.object == block.slice.object)
+    block.slice = {};
+}
+
 void end_wait(ThreadBlock& block, const OpenWait& wait, Asked asked, bool timed_out, uint64_t now,
               Detail detail = Detail::kNameAndStack) {
   const uint64_t duration = now > wait.begin_ns ? now - wait.begin_ns : 0;
-  if (duration < agent_state.wait_min_ns && asked == Asked::kNo) return;
+  const bool is_long = duration >= agent_state.wait_min_ns;
+  const bool ends_slices = !timed_out && is_slice_after(block.slice, wait);
+  if (!is_long && !ends_slices && asked == Asked::kNo) return;
   if (block.in_wait_trace) return count(format::Counter::kWaitsLost);
   InTrace tracing(block);
-  const bool is_record = duration >= agent_state.wait_min_ns || is_slice_after(block.slice, wait);
-  block.slice = timed_out && format::may_be_slice(duration)
-                    ? WaitSlice{wait.object, first_begin(block.slice, wait), now}
-                    : WaitSlice{};
-  if (is_record && wait_allowance.take(now)) return write_wait(block, wait, timed_out, now, detail);
+  keep_slice(block, wait, timed_out && is_long, now);
+  if ((is_long || ends_slices) && wait_allowance.take(now))
+    return write_wait(block, wait, timed_out, now, detail);
   const WaitSum full = block.short_waits.add(wait.kind, wait.object, now, duration);
   if (full.kind == ObjectKind::kNone) return;
   SignalBlock guard;

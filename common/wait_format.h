@@ -75,11 +75,15 @@ inline constexpr uint8_t kWaitTimedOut = kSampleHasOverrun;
 /// The agent times waits by the processor's counter, to this much, and releases by CLOCK_MONOTONIC.
 inline constexpr uint64_t kWaitClockNs = 1000;
 
-/// A wait of at most so much that timed out and is begun anew at most so much later is one wait, in slices:
-/// time to take a mutex, to look and to write the record of the slice, not to work. With a longer limit wait
-/// timers and polls, and there the time that is over is what ends the wait.
+/// A wait for a message of at most so much that timed out and is begun anew at most so much later is one
+/// wait, in slices: time to take a mutex, to look and to write the record of the slice, not to work. With a
+/// longer limit wait timers and polls, and there the time that is over is what ends the wait.
 inline constexpr uint64_t kLongestSliceNs = 11'000'000, kLongestLookNs = 100'000;
-constexpr bool may_be_slice(uint64_t duration_ns) { return duration_ns <= kLongestSliceNs; }
+constexpr bool may_be_slice(ObjectKind kind, uint64_t duration_ns) {
+  const bool is_message =
+      kind == ObjectKind::kCondition || kind == ObjectKind::kSemaphore || kind == ObjectKind::kFutex;
+  return is_message && duration_ns <= kLongestSliceNs;
+}
 constexpr bool goes_on(uint64_t end_ns, uint64_t next_begin_ns) {
   return next_begin_ns <= end_ns + kLongestLookNs;
 }

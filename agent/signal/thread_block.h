@@ -26,9 +26,10 @@ struct OpenWait {
 
 /// The last wait of a thread that timed out and may go on at once.
 struct WaitSlice {
+  format::ObjectKind kind = format::ObjectKind::kNone;  // kNone: there is none
   uint64_t object = 0;
   uint64_t first_ns = 0;  // begin of the first slice
-  uint64_t end_ns = 0;    // 0: there is none
+  uint64_t end_ns = 0;
 };
 
 struct ThreadBlock {

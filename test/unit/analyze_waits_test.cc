@@ -127,8 +127,9 @@ Test(waits, in_slices_end_with_the_last) {
                               {20 * kMs + 30'000, 10'000, 0x20, {1}, {0}, 1, ObjectKind::kMutex},
                               slice(22 * kMs, 2 * kMs - 50'000, false)};
   made.profile.waits.releases = {{21 * kMs, 0, 0x10, {0}, {0}, 1, kKind}};
-  const auto last = [&] { return analyze::last_slices(made.profile); };
+  const auto last = [&] { return analyze::wait_slices(made.profile).last; };
   cr_expect(last() == std::vector<uint32_t>({3, 3, 2, 3}));
+  cr_expect(analyze::wait_slices(made.profile).first == std::vector<uint32_t>({0, 0, 2, 0}));
   const auto counted = analyze::counted_waits(made.profile, {}, concurrency_of(made.profile));
   const auto objects = analyze::wait_objects(made.profile, counted);
   const auto condition =
@@ -147,6 +148,21 @@ Test(waits, in_slices_end_with_the_last) {
   made.profile.waits.waits[1].duration_ns = 5 * kMs - 20'000;
   const auto again = analyze::wait_objects(made.profile, counted);
   cr_expect_eq(again[0].holders.size() + again[1].holders.size(), 0u, "nobody ended the last");
+}
+
+/// Who stops a ticker at last has not kept it waiting since it began.
+Test(waits, in_slices_are_a_second_long_at_most) {
+  RandomProfile made = two_threads();
+  auto& waits = made.profile.waits.waits;
+  for (uint64_t i = 1; i <= 1000; ++i) {
+    waits.push_back({i * 5 * kMs, 5 * kMs - 20'000, 0x10, {1}, {0}, 1, ObjectKind::kCondition});
+    waits.back().timed_out = i < 1000;
+  }
+  const auto slices = analyze::wait_slices(made.profile);
+  cr_expect_eq(slices.last[0], 199u, "nobody ended that one");
+  cr_expect_eq(slices.last[799], 799u);
+  cr_expect_eq(slices.last[800], 999u);
+  cr_expect_eq(slices.first[999], 800u);
 }
 
 /// What no holder caused has a reason, and all adds up to the waits.

@@ -13,6 +13,7 @@
 #include "viewer/analyze/task_origin.h"
 #include "viewer/analyze/thread_activity.h"
 #include "viewer/analyze/unfollowed_waits.h"
+#include "viewer/analyze/wait_slices.h"
 
 namespace varve::analyze {
 namespace {
@@ -92,6 +93,7 @@ class Walk {
         origins_(profile),
         unfollowed_(profile),
         cursors_(profile),
+        first_slice_(wait_slices(profile).first),
         begun_(profile.threads.size()),
         ended_(profile.threads.size()) {
     path_.run = time_range(profile, {});
@@ -152,7 +154,7 @@ class Walk {
     if (const uint32_t part = cursors_.take_last_part(thread, row); part != kNoWait)
       if (const auto last = releasers_.of(profile_.waits.waits[part]))
         return released({part, begin_of_delay(row, part, releaser, *last), false}, *last);
-    if (releaser) return released({row, wait.begin_ns(), false}, *releaser);
+    if (releaser) return released({row, begin_of(row), false}, *releaser);
     if (let_on_by_input(wait.kind) && !wait.timed_out && ended_child(wait.begin_ns(), false)) return;
     if (format::is_released(wait.kind) && !wait.timed_out &&
         unfollowed_.may_have(thread_, {wait.begin_ns(), wait.end_ns}))
@@ -180,8 +182,11 @@ class Walk {
   /// Who signals a condition and keeps the mutex delays the other since it began to wait.
   uint64_t begin_of_delay(uint32_t whole, uint32_t part, const std::optional<Releaser>& first,
                           const Releaser& last) const {
-    return profile_.waits.waits[first && first->thread == last.thread ? whole : part].begin_ns();
+    return begin_of(first && first->thread == last.thread ? whole : part);
   }
+
+  /// Of a wait in slices the first began it.
+  uint64_t begin_of(uint32_t row) const { return profile_.waits.waits[first_slice_[row]].begin_ns(); }
 
   /// A pipe has an end, and a call is interrupted, when a child process ends.
   static bool let_on_by_input(format::ObjectKind kind) {
@@ -287,7 +292,8 @@ class Walk {
   const Origins origins_;
   const UnfollowedWaits unfollowed_;
   WaitCursors cursors_;
-  std::vector<bool> begun_;  // by thread: the walk has been at its begin
+  const std::vector<uint32_t> first_slice_;  // by row of the waits
+  std::vector<bool> begun_;                  // by thread: the walk has been at its begin
   std::vector<bool> ended_;  // by thread: the walk has come to it as a child process that ended
   CriticalPath path_;
   ThreadId thread_, first_;

@@ -29,7 +29,7 @@ class Builder {
       : profile_(profile),
         releasers_(profile),
         number_of_(object_numbers(profile)),
-        last_slice_(last_slices(profile)),
+        last_slice_(wait_slices(profile).last),
         least_ns_(profile.session.number(session_key::kWaitMinNs)) {}
 
   void add(uint32_t index, const CountedWait& counted) {

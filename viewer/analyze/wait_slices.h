@@ -11,8 +11,13 @@
 
 namespace varve::analyze {
 
-/// By row of the profile's waits: the row of its last slice, the same row for a wait in one piece.
-/// Nobody need have ended that, either. O(n).
-std::vector<uint32_t> last_slices(const load::Profile& profile);
+/// By row of the profile's waits: the rows of the first and the last slice of the wait that it is a part of;
+/// its own for a wait in one piece. Nobody need have ended the last, either.
+struct WaitSlices {
+  std::vector<uint32_t> first, last;
+};
+
+/// O(n).
+WaitSlices wait_slices(const load::Profile& profile);
 
 }  // namespace varve::analyze
