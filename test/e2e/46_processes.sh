@@ -3,7 +3,7 @@
 # D-19: processes made in every way: one file for each program image, output and exit code as without us.
 . "$(dirname "$0")/agent.inc"
 
-# kind, images that leave a file, images that work for longer than an interval and so have samples
+# kind, images that leave a file, images that work for longer than an interval and so have samples; a shell may meet a tick, too
 while read -r kind images busy; do
   "$programs/process_kinds" $kind >bare 2>&1 </dev/null
   bare_code=$?
@@ -12,7 +12,7 @@ while read -r kind images busy; do
   cmp -s out bare || fail "output of $kind differs from the bare run's: $(cat bare)$(show)"
   expect_eq "files of $kind" "$(agent_files $kind)" $images
   expect_eq "images of $kind in the report" "$(rows processes $kind 'len([r for r in rows if r["pid"]])')" $images
-  expect_eq "images of $kind with samples" "$(rows processes $kind 'len([r for r in rows if r["pid"] and n(r, "samples")])')" $busy
+  holds "images of $kind with samples" "$busy <= $(rows processes $kind 'len([r for r in rows if r["pid"] and n(r, "samples")])') <= $images"
   ledger $kind
   holds "no more time with $kind than the kernel charged" "$(summary sampled_ns $kind) + $(summary residual_ns $kind) <= $(summary user_ns $kind) + $(summary system_ns $kind) + 10e6"
 done <<'LIST'

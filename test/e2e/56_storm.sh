@@ -16,6 +16,12 @@ run timeout -s KILL ${LIMIT:-90} "$VARVE" record -q --interval ${interval_ms}ms 
 expect_eq "exit code of the storm" $code 0
 expect_eq "the storm" "$(cat out)" '{"wrong": 0, "worked": 1}'
 ledger storm
-# Each load runs _init, which the C library's crti.o gives no CFI; nearly all of the rest is whole.
-holds "whole stacks in the storm" "$(summary whole_stack_share storm) >= 0.98"
+# Each load runs _init, which the C library's crti.o gives no CFI: how often a tick finds it depends on the machine. Of the rest nearly all
+# is whole.
+holds "whole stacks in the storm" "$(summary whole_stack_share storm) >= 0.95"
+"$VARVE" report quality --format json storm >quality.json || fail "report quality"
+broken_elsewhere=$(python3 -c '
+import json
+print(sum(row["share"] for row in json.load(open("quality.json"))["broken_stacks"] if row["module"] != "storm.so"))')
+holds "whole stacks but for _init" "$broken_elsewhere <= 0.01"
 nothing_of_ours storm

@@ -98,7 +98,7 @@ P
 # The command to type next can be typed.
 mv demo "it's demo"
 report "it's demo"
-expect_match out "varve report hotspots 'it'.''s demo'"
+expect_match out "varve report [a-z-]+ 'it'.''s demo'"
 run env VARVE="$VARVE" bash -c "$(sed -n 's/^  varve report hotspots/"$VARVE" report hotspots/p' out)"
 expect_eq "exit code of the next command" $code 0
 expect_match out longest_match
