@@ -50,9 +50,12 @@ record -q --interval 1ms --timer cpu -o cpu1 true
 expect_match <("$VARVE" report quality cpu1) '^Timer +CPU timers, which the kernel looks at every'
 
 # Children by fork, exec and spawn, and short threads: all have ticks of their own.
-perf_profile children 1ms sh -c "'$programs/busy_threads' 1 200; ( '$programs/busy_threads' 1 200 ); exec '$programs/busy_threads' 2 200"
-ledger children
-samples_are_true children 1000000
+children() {
+  perf_profile children 1ms sh -c "'$programs/busy_threads' 1 $((200 * $1)); ( '$programs/busy_threads' 1 200 ); exec '$programs/busy_threads' 2 200"
+  ledger children
+  samples_are_true children 1000000
+}
+more_work children
 perf_profile churn 1ms $programs/thread_churn 300 2
 ledger churn
 expect_eq "threads of the program" "$(truth threads)" 300
