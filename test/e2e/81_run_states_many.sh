@@ -48,7 +48,7 @@ descriptors() { find /proc/$recorder/fd -mindepth 1 2>/dev/null | wc -l; }
 for source in $sources; do
   rm -f ready
   "$VARVE" record -q --no-finalize -o c-$source --run-states $source sh -c \
-    "sleep 1; '$program' threads 300 200; '$program' processes 100 200; touch ready; while [ -e ready ]; do sleep 0.1; done" >out 2>err &
+    "sleep 1; '$program' threads 300 800; '$program' processes 100 800; touch ready; while [ -e ready ]; do sleep 0.1; done" >out 2>err &
   recorder=$!
   wait_for test -e c-$source/observer
   before=$(descriptors)
