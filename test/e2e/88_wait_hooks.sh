@@ -172,11 +172,13 @@ static void asked_twice(void) {
 }
 
 /// A handler that leaves a wait from where the stack has little left.
+static volatile int can_jump;
 static void* leave_from_the_end(void* unused) {
   struct timespec time = {2, 0};
   if (!sigsetjmp(back, 1)) {
     volatile char* room = alloca((size_t)((char*)__builtin_frame_address(0) - low) - 16384);
     room[0] = 1;
+    can_jump = 1;
     nanosleep(&time, 0);
     room[0] = 2;
   }
@@ -199,8 +201,10 @@ static void narrow(void) {
     pthread_attr_init(&attributes);
     pthread_attr_setstack(&attributes, low, kSize);
     pthread_t thread;
+    can_jump = 0;
     if (pthread_create(&thread, &attributes, leave_from_the_end, 0)) abort();
-    usleep(20000);
+    do usleep(20000);
+    while (!can_jump);
     pthread_kill(thread, SIGUSR1);
     pthread_join(thread, 0);
   }
