@@ -62,7 +62,7 @@ for source in $sources; do
 done
 
 # Few descriptors: what cannot be kept open is opened again and again.
-run bash -c 'ulimit -n 320; exec "$@"' - "$VARVE" record -q --no-finalize -o few --run-states sweeps "$program" threads 200 500
+run bash -c 'ulimit -n 320; exec "$@"' - "$VARVE" record -q --no-finalize -o few --run-states sweeps "$program" threads 200 2500
 expect_eq "exit code with few descriptors" $code 0
 is_true few "len(tracks) == 201 and all(x['end'] for x in tracks)"
 is_true few "abs(sum(x['running'] for x in tracks) - $(truth cpu_ns)) < 0.1 * $(truth cpu_ns) + 50e6"
