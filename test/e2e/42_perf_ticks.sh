@@ -164,7 +164,7 @@ expect_match bare '^own: 40 of 40, 20 by the processor, as set 1$'
 perf_profile traps.p 1ms ./traps
 diff bare out >different || fail "a program with SIGTRAP of its own: $(cat different)"
 ledger traps.p
-holds "samples after all descriptors were closed" "$(summary samples traps.p) > 0.6 * $(summary cpu_ns traps.p) / 1e6"
+holds "samples after all descriptors were closed" "$(summary samples traps.p) > 0.3 * $(summary cpu_ns traps.p) / 1e6"
 
 # Calls that wait or take long end as bare: 50 of them, each entered just as ticks come; and those that a signal of the program's
 # interrupts, though ticks come with it, which the kernel delivers first.
