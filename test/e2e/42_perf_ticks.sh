@@ -28,8 +28,9 @@ fact() { "$VARVE" report quality --format json "$2" | python3 -c "import json,sy
 # with the next; at 100 us those are a few in a hundred of a busy machine's. CPU timers would have a sample each 4 ms or more.
 samples_are_true() {  # DIR NS
   local samples=$(summary samples $1) merged=$(summary overruns $1) due="($(summary sampled_ns $1) / $2)"
-  # A processor that a hypervisor takes away for long stretches is charged to whoever runs, so to handlers, too.
+  # Where a machine is slow a sample costs more than the self-limit has for it: 2 %, but not less than 20 us. One thread of several has.
   if [ "$(fact slowed_threads $1)" != 0 ]; then
+    holds "a sample costs as much as lengthens intervals" "$(summary handler_ns $1) / $(summary samples $1) > max(0.02 * $2, 20e3) / 4"
     echo "SKIPPED: as many ticks as intervals at $2 ns; $("$VARVE" report quality $1 | grep '^Interval')"
     return
   fi
@@ -164,7 +165,8 @@ expect_match bare '^own: 40 of 40, 20 by the processor, as set 1$'
 perf_profile traps.p 1ms ./traps
 diff bare out >different || fail "a program with SIGTRAP of its own: $(cat different)"
 ledger traps.p
-holds "samples after all descriptors were closed" "$(summary samples traps.p) > 0.3 * $(summary cpu_ns traps.p) / 1e6"
+# As time, which a longer interval (see above) leaves as it is: without ticks all since the last one would be residual.
+holds "samples after all descriptors were closed" "$(summary sampled_ns traps.p) > 0.9 * $(summary cpu_ns traps.p)"
 
 # Calls that wait or take long end as bare: 50 of them, each entered just as ticks come; and those that a signal of the program's
 # interrupts, though ticks come with it, which the kernel delivers first.

@@ -13,7 +13,7 @@ costly() {
   "$VARVE" report quality --format json costly >quality.json || fail "report quality"
   fact() { python3 -c "import json; print(json.load(open('quality.json'))['$1'])"; }
   holds "cost of a sample, in intervals" "$(summary handler_ns costly) / $(summary samples costly) > 0.02 * $1e6"
-  holds "threads with a longer interval" "$(fact slowed_threads) >= 1"  # beside others that of timeout may have one, too
+  holds "threads with a longer interval" "$(fact slowed_threads) >= 1"
   holds "longest interval" "$(fact longest_interval_ns) >= 8 * $1e6"
   holds "the handler's share" "$(summary handler_ns costly) < 0.5 * $(summary cpu_ns costly)"
   expect_match <("$VARVE" report quality costly) '^Interval +'"$1"' ms, of [12] threads? up to [0-9]+ ms: samples took more than 2% of the CPU time there'
@@ -22,6 +22,11 @@ costly() {
 costly 1
 costly 10
 
-interval_ms=4  # where others have the processor in turn a sample takes 20 us, which is the limit at 1 ms
+# At 1 ms the limit is 20 us a sample, which a slow machine may need.
+interval_ms=1
+profile cheap $programs/handler_watch malloc
+"$VARVE" report quality cheap >quality || fail "report quality"
+if grep '^Interval' quality; then holds "samples were not cheap" "$(summary handler_ns cheap) / $(summary samples cheap) > 10e3"; fi
+interval_ms=10
 profile cheap $programs/handler_watch malloc
 expect_no_match <("$VARVE" report quality cheap) '^Interval'
