@@ -11,7 +11,6 @@
 #include "viewer/analyze/select_waits.h"
 #include "viewer/analyze/thread_states.h"
 #include "viewer/analyze/wait_objects.h"
-#include "viewer/analyze/wait_slices.h"
 
 namespace varve {
 namespace {
@@ -110,59 +109,6 @@ Test(waits, nobody_ends_what_timed_out) {
     cr_expect_eq(objects[0].holders.size(), kind == ObjectKind::kMutex ? 1u : 0u);
     cr_expect_eq(uncaused(objects[0], Uncaused::kTimedOut), kind == ObjectKind::kMutex ? 20 * kMs : 30 * kMs);
   }
-}
-
-/// As python's interpreter lock is waited for: who lets it go ends all slices. After half a millisecond of
-/// work, and of what is a timer's, the time that was over ended the wait.
-Test(waits, in_slices_end_with_the_last) {
-  RandomProfile made = two_threads();
-  constexpr ObjectKind kKind = ObjectKind::kCondition;
-  const auto slice = [](uint64_t end, uint64_t duration, bool timed_out) {
-    load::Wait wait{end, duration, 0x10, {1}, {0}, 1, kKind};
-    wait.timed_out = timed_out;
-    return wait;
-  };
-  made.profile.waits.waits = {slice(15 * kMs, 5 * kMs, true),
-                              slice(20 * kMs, 5 * kMs - 20'000, true),
-                              {20 * kMs + 30'000, 10'000, 0x20, {1}, {0}, 1, ObjectKind::kMutex},
-                              slice(22 * kMs, 2 * kMs - 50'000, false)};
-  made.profile.waits.releases = {{21 * kMs, 0, 0x10, {0}, {0}, 1, kKind}};
-  const auto last = [&] { return analyze::wait_slices(made.profile).last; };
-  cr_expect(last() == std::vector<uint32_t>({3, 3, 2, 3}));
-  cr_expect(analyze::wait_slices(made.profile).first == std::vector<uint32_t>({0, 0, 2, 0}));
-  const auto counted = analyze::counted_waits(made.profile, {}, concurrency_of(made.profile));
-  const auto objects = analyze::wait_objects(made.profile, counted);
-  const auto condition =
-      std::ranges::find(objects, kKind, [](const auto& object) { return object.key.kind; });
-  cr_assert(condition != objects.end() && condition->holders.size() == 1u);
-  cr_expect_eq(condition->holders[0].releases, 1u);
-  cr_expect_eq(uncaused(*condition, Uncaused::kTimedOut), 0u);
-  cr_expect_eq(uncaused(*condition, Uncaused::kAfterRelease), 1 * kMs);
-  cr_expect_eq(condition->holders[0].caused_ns, condition->wait_ns - 1 * kMs);
-
-  made.profile.waits.waits[1].duration_ns -= kMs / 2;
-  cr_expect(last() == std::vector<uint32_t>({0, 3, 2, 3}), "it worked in between");
-  made.profile.waits.waits[1].duration_ns = 15 * kMs;
-  cr_expect(last() == std::vector<uint32_t>({1, 1, 2, 3}), "a limit of a timer");
-  made.profile.waits.waits[3].timed_out = true;
-  made.profile.waits.waits[1].duration_ns = 5 * kMs - 20'000;
-  const auto again = analyze::wait_objects(made.profile, counted);
-  cr_expect_eq(again[0].holders.size() + again[1].holders.size(), 0u, "nobody ended the last");
-}
-
-/// Who stops a ticker at last has not kept it waiting since it began.
-Test(waits, in_slices_are_a_second_long_at_most) {
-  RandomProfile made = two_threads();
-  auto& waits = made.profile.waits.waits;
-  for (uint64_t i = 1; i <= 1000; ++i) {
-    waits.push_back({i * 5 * kMs, 5 * kMs - 20'000, 0x10, {1}, {0}, 1, ObjectKind::kCondition});
-    waits.back().timed_out = i < 1000;
-  }
-  const auto slices = analyze::wait_slices(made.profile);
-  cr_expect_eq(slices.last[0], 199u, "nobody ended that one");
-  cr_expect_eq(slices.last[799], 799u);
-  cr_expect_eq(slices.last[800], 999u);
-  cr_expect_eq(slices.first[999], 800u);
 }
 
 /// What no holder caused has a reason, and all adds up to the waits.

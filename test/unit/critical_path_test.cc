@@ -205,19 +205,6 @@ Test(critical_path, along_a_chain_of_conditions) {
               "20.5-41 Cruise main");
 }
 
-/// Who has what another waits for in slices delays it from the first on.
-Test(critical_path, of_a_wait_in_slices) {
-  PathBuilder built(40);
-  const ThreadId main = built.thread("main", 0, 40);
-  const ThreadId a = built.thread("A", 0, 30, main, 0);
-  built.wait(main, ObjectKind::kCondition, 1, 10, 15);
-  built.wait(main, ObjectKind::kCondition, 1, 15, 20);
-  built.wait(main, ObjectKind::kCondition, 1, 20, 21);
-  for (int slice : {0, 1}) built.profile().waits.waits[size_t(slice)].timed_out = true;
-  built.release(a, ObjectKind::kCondition, 1, 20.5);
-  expect_path(built, "0-10 Cruise A, 10-20.5 Impact A, 20.5-21 Overhead A to main, 21-40 Cruise main");
-}
-
 /// Whoever comes last to a barrier was on the path; the others delayed nobody.
 Test(critical_path, with_a_barrier_goes_to_the_last_to_come) {
   PathBuilder built(30);
