@@ -1,32 +1,18 @@
 # SPDX-License-Identifier: MIT
 """Pairs: a program bare and the same program under a profiler, begun at once on one processor, which the scheduler gives to the
-two in turn, 20 ms at a time where it can be asked for that. What the machine does meanwhile, a neighbour of the virtual machine or
-another frequency, it does to both, so their CPU times differ by what the profiler adds. (With a processor each, the intervals of two
-bare runs were 6 to 56 % wide on a virtual machine; so they are 0.4 to 5.) Everything that a tool starts is on that processor, too, and
-the run takes twice as long: what a profiler spends by the clock on the wall counts twice, and there are more switches to record.
-Threads of a program do not run at once. Wall times mean nothing here: compare.py has those."""
-import ctypes
+two in turn every few milliseconds. What the machine does meanwhile, a neighbour of the virtual machine or another frequency,
+it does to both, so their CPU times differ by what the profiler adds. (With a processor each, the intervals of two bare runs were 6 to
+56 % wide on a virtual machine; so they are 0.4 to 5.) Everything that a tool starts is on that processor, too, and the run takes
+twice as long: what a profiler spends by the clock on the wall counts twice, and there are more switches to record. Threads of a program
+do not run at once. Wall times mean nothing here: compare.py has those."""
 import os
 import random
 import shutil
-import struct
 import sys
 import threading
 
 from compare import LIMIT, say
 from tools import BARE
-
-TURN_NS = 20_000_000
-
-
-def take_turns():
-    """Of the calling thread and what it starts. Left to itself Linux lets two that compute have 3 ms each, and a profiler that records
-    switches would record most of all those of the measurement. Before 6.12 it does not listen, and is not asked elsewhere."""
-    SCHED_SETATTR = {"x86_64": 314, "aarch64": 274}.get(os.uname().machine)
-    SCHED_OTHER, SIZE, NICE = 0, 48, os.getpriority(os.PRIO_PROCESS, 0)
-    attributes = struct.pack("IIQiIQQQ", SIZE, SCHED_OTHER, 0, NICE, 0, TURN_NS, 0, 0)  # sched_setattr(2): the slice is sched_runtime
-    if SCHED_SETATTR:
-        ctypes.CDLL(None).syscall(SCHED_SETATTR, 0, attributes, 0)
 
 
 class Beside:
@@ -80,7 +66,6 @@ class Beside:
 
         def side(index):
             os.sched_setaffinity(0, {self.processor})  # of this thread, and so of what it starts
-            take_turns()
             spent[index] = pair[index].run(wraps[index], 2 * LIMIT)
 
         threads = [threading.Thread(target=side, args=(index,)) for index in random.sample((0, 1), 2)]
