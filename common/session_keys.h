@@ -66,6 +66,8 @@ inline constexpr char kStopMonotonicNs[] = "stop_monotonic_ns";  // when, CLOCK_
 inline constexpr char kOutsidePid[] =
     "outside_pid";  // "FILE PID": the number by which the observer knows the process of an agent file, where
                     // it has a pid namespace of its own; one record each
+inline constexpr char kFileLength[] = "file_length";  // "BYTES NAME", one record each: agents' files and the
+                                                      // observer's, up to their last record
 inline constexpr char kStillRunning[] = "still_running";  // followed processes that went on without us
 
 }  // namespace varve::session_key

@@ -16,6 +16,7 @@
 #include "viewer/load/chunk_pipeline.h"
 #include "viewer/load/complete_session.h"
 #include "viewer/load/creations.h"
+#include "viewer/load/cut_files.h"
 #include "viewer/load/decoded_file.h"
 #include "viewer/load/descriptors.h"
 #include "viewer/load/join_tracks.h"
@@ -143,6 +144,7 @@ bool Loader::read_session() {
   changes_ = std::move(session->changes);
   reaped_ = std::move(session->exits);
   drop_strangers(session->id);
+  if (source_.whole()) find_cut_files(source_, std::move(session->lengths), profile_.damages);
   return true;
 }
 

@@ -59,13 +59,24 @@ constexpr std::array kTextFields = {
     TextField{session_key::kFinished, set_finished},
 };
 
-void read_text(ByteView record, Session& session) {
+/// "BYTES NAME". What is not that says nothing.
+void read_length(const std::string& text, SessionFile& file) {
+  FileLength length;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length.bytes);
+  if (error != std::errc() || end == text.data() + text.size() || *end != ' ') return;
+  length.name.assign(end + 1, text.data() + text.size());
+  file.lengths.push_back(std::move(length));
+}
+
+/// Lengths are kept by themselves: there are as many as processes, and texts are searched by key.
+void read_text(ByteView record, SessionFile& file) {
   record.skip(sizeof(RecordHeader));
   std::string key(record.read_text());
   std::string value(record.read_text());
+  if (key == session_key::kFileLength) return read_length(value, file);
   for (const auto& field : kTextFields)
-    if (key == field.key) field.set(session, value);
-  session.texts.emplace_back(std::move(key), std::move(value));
+    if (key == field.key) field.set(file.session, value);
+  file.session.texts.emplace_back(std::move(key), std::move(value));
 }
 
 void read_exit(ByteView record, SessionFile& file) {
@@ -106,7 +117,7 @@ tl::expected<SessionFile, std::string> read_session_file(const FileSource& sourc
   result.session.start_time = {header->start_monotonic_ns};
   result.session.start_realtime = {header->start_realtime_ns};
   auto use = [&](RecordHeader record_header, ByteView record) {
-    if (record_header.kind == uint8_t(RecordKind::kText)) read_text(record, result.session);
+    if (record_header.kind == uint8_t(RecordKind::kText)) read_text(record, result);
     if (record_header.kind == uint8_t(RecordKind::kProcessExit)) read_exit(record, result);
   };
   for (const Chunk& chunk : list_chunks(file, format::kSessionFile, *header, damages)) {

@@ -12,11 +12,18 @@
 
 namespace varve::load {
 
+/// What the recorder knew of another file at the end of recording.
+struct FileLength {
+  std::string name;
+  uint64_t bytes = 0;  // up to its last record
+};
+
 struct SessionFile {
   SessionId id{};
   Session session;
   std::vector<format::ProcessExitRecord> exits;
   std::vector<format::ControlChange> changes;  // of the state of the recording
+  std::vector<FileLength> lengths;             // as in the file: names may be anything
 };
 
 /// The error is a clause about the file.

@@ -63,7 +63,11 @@ void write_end(SessionWriter& session, const RunEnd& end) {
   session.text(keys::kElapsedNs, fmt::format("{}", end.elapsed.count));
   session.text(keys::kExitStatus, fmt::format("{}", end.status));
   session.text(keys::kFinished, "1");
-  session.seal();
+}
+
+void write_lengths(SessionWriter& session, int directory) {
+  for (const auto& [name, bytes] : file_lengths(directory))
+    session.text(keys::kFileLength, fmt::format("{} {}", bytes, name));
 }
 
 class Recording {
@@ -222,6 +226,8 @@ tl::expected<int, NotRecorded> Recording::run() {
   observer_.stop(*session_);
   write_end(*session_, end);
   if (end.all_ended) trim_agent_files(directory_->descriptor(), Trim::kAll);
+  write_lengths(*session_, directory_->descriptor());
+  session_->seal();
   finish(end);
   return end.status;
 }

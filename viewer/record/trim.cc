@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -68,8 +69,9 @@ std::optional<Layout> layout_of(int file, uint64_t size) {
     const ChunkHeader& chunk = piece.header;
     if (!read_at(file, &piece.header, sizeof chunk, at)) return {};
     if (chunk.type == uint32_t(ChunkType::kEnd)) break;
+    // The last chunk of a file that was cut already says a capacity beyond its end.
     const bool sound = chunk.capacity >= sizeof chunk && chunk.capacity % kChunkUnit == 0 &&
-                       chunk.capacity <= size - at && chunk.used <= chunk.capacity - sizeof chunk;
+                       chunk.used <= std::min<uint64_t>(chunk.capacity, size - at) - sizeof chunk;
     if (!sound) return {};
     if (holds_records(chunk)) layout.pieces.push_back(piece);
     at += chunk.capacity;
@@ -103,13 +105,14 @@ void shorten(int file, const Layout& layout, const std::string& path, Trim trim)
   if (ftruncate(file, off_t(layout.end())) != 0) return;  // it stays as long as it was
 }
 
-void trim_file(int directory, const std::string& name, Trim trim) {
-  const int file = openat(directory, name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+/// Calls `use` with the file's descriptor, good until it returns, and its layout, if it has one.
+template <typename Use>
+void with_layout(int directory, const std::string& name, int access, Use use) {
+  const int file = openat(directory, name.c_str(), access | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (file < 0) return;
   struct stat status;
   if (fstat(file, &status) == 0 && S_ISREG(status.st_mode))
-    if (const auto layout = layout_of(file, uint64_t(status.st_size)))
-      shorten(file, *layout, fmt::format("/proc/self/fd/{}/{}", directory, name), trim);
+    if (const auto layout = layout_of(file, uint64_t(status.st_size))) use(file, *layout);
   close(file);
 }
 
@@ -127,7 +130,22 @@ std::vector<std::string> agent_files(int directory) {
 }  // namespace
 
 void trim_agent_files(int directory, Trim trim) {
-  for (const std::string& name : agent_files(directory)) trim_file(directory, name, trim);
+  for (const std::string& name : agent_files(directory))
+    with_layout(directory, name, O_RDWR, [&](int file, const Layout& layout) {
+      shorten(file, layout, fmt::format("/proc/self/fd/{}/{}", directory, name), trim);
+    });
+}
+
+std::vector<FileLength> file_lengths(int directory) {
+  std::vector<FileLength> lengths;
+  for (const std::string& name : agent_files(directory))
+    with_layout(directory, name, O_RDONLY, [&](int, const Layout& layout) {
+      lengths.push_back({name, layout.end()});
+    });
+  struct stat observer;  // has no tail, and its first chunk begins elsewhere
+  if (fstatat(directory, kObserverFile, &observer, AT_SYMLINK_NOFOLLOW) == 0)
+    lengths.push_back({kObserverFile, uint64_t(observer.st_size)});
+  return lengths;
 }
 
 }  // namespace varve::record

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Trim: gives back the space that agents reserved and did not use. Only for a run none of whose processes
-// lives: a file that is still mapped must be neither cut nor replaced. Context: viewer.
+// lives: a file that is still mapped must be neither cut nor replaced. And, for any run, how long its files
+// are. Context: viewer.
 #pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
 
 namespace varve::record {
 
@@ -11,5 +16,15 @@ enum class Trim { kTail, kAll };
 
 /// Makes every agent file in the directory (a descriptor) as short as that.
 void trim_agent_files(int directory, Trim trim);
+
+struct FileLength {
+  std::string name;
+  uint64_t bytes;
+};
+
+/// Of every agent's file in the directory (a descriptor) and the observer's: up to the end of the last record
+/// that is there now. One that is cut off later has fewer, of which a cut between two chunks leaves no other
+/// trace. Files that do not look like ours are left out.
+std::vector<FileLength> file_lengths(int directory);
 
 }  // namespace varve::record
