@@ -4,7 +4,6 @@
 // Where one process paused itself the others went on, so that counts. Context: viewer.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -16,13 +15,7 @@ namespace varve::analyze {
 class CountedTime {
  public:
   CountedTime() = default;
-  explicit CountedTime(const std::vector<load::Pause>& pauses) {
-    for (const load::Pause& pause : pauses)
-      if (!pause.process.valid() && pause.begin < pause.end) {
-        pauses_.push_back({pause.begin.count, pause.end.count});
-        before_.push_back(sum_ += pauses_.back().length());
-      }
-  }
+  explicit CountedTime(const std::vector<load::Pause>& pauses);
 
   /// Of the range, without its pauses.
   uint64_t in(TimeRange range) const {
@@ -31,13 +24,7 @@ class CountedTime {
   }
 
  private:
-  uint64_t paused_until(uint64_t time) const {
-    const auto after =
-        std::ranges::partition_point(pauses_, [&](TimeRange pause) { return pause.end <= time; });
-    const auto done = size_t(after - pauses_.begin());
-    const uint64_t sum = done == 0 ? 0 : before_[done - 1];
-    return after == pauses_.end() || after->begin >= time ? sum : sum + time - after->begin;
-  }
+  uint64_t paused_until(uint64_t time) const;
 
   std::vector<TimeRange> pauses_;  // by time; none touches another
   std::vector<uint64_t> before_;   // beside them: the sum of their lengths up to and with this one

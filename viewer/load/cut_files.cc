@@ -24,8 +24,8 @@ std::string flaw(const FileSource& source, const std::vector<std::string>& names
 void find_cut_files(const FileSource& source, std::vector<FileLength> lengths, std::vector<Damage>& damages) {
   const std::vector<std::string> names = source.names();
   std::ranges::stable_sort(lengths, {}, &FileLength::name);
-  const auto repeated = std::ranges::unique(lengths, {}, &FileLength::name);
-  lengths.erase(repeated.begin(), repeated.end());
+  const auto same = [](const FileLength& a, const FileLength& b) { return a.name == b.name; };
+  lengths.erase(std::unique(lengths.begin(), lengths.end(), same), lengths.end());
   for (const FileLength& length : lengths)
     if (std::string clause = flaw(source, names, length); !clause.empty())
       damages.push_back({length.name, std::move(clause), 0});

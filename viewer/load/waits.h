@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "common/ids.h"
@@ -80,20 +79,8 @@ struct Waits {
 
   bool empty() const { return waits.empty() && releases.empty(); }
   /// None where the object is in no module.
-  SiteId place_of(ProcessId process, uint64_t address) const {
-    const auto place =
-        std::ranges::lower_bound(places, std::tuple(process, address), {},
-                                 [](const ObjectPlace& p) { return std::tuple(p.process, p.address); });
-    const bool known = place != places.end() && place->process == process && place->address == address;
-    return known ? place->site : SiteId::none();
-  }
-  void sort() {
-    std::ranges::stable_sort(waits, {}, [](const Wait& row) { return std::tuple(row.thread, row.end_ns); });
-    std::ranges::stable_sort(releases, {},
-                             [](const Release& row) { return std::tuple(row.thread, row.time_ns); });
-    std::ranges::stable_sort(creations, {},
-                             [](const Creation& row) { return std::tuple(row.thread, row.time_ns); });
-  }
+  SiteId place_of(ProcessId process, uint64_t address) const;
+  void sort();
 };
 
 }  // namespace varve::load

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 
+#include "common/units.h"
 #include "viewer/symbol/elf_file.h"
 #include "viewer/symbol/resolve_options.h"
 
@@ -19,7 +20,7 @@ namespace varve::symbol {
 /// library is loaded, and the time begins, when it is first asked.
 class Debuginfod {
  public:
-  explicit Debuginfod(std::chrono::seconds budget) : budget_(budget) {}
+  explicit Debuginfod(Nanos budget) : budget_(budget.count) {}
   /// Path of the downloaded debug file; nothing if there is none or the time is up.
   std::optional<std::string> find_debug_file(std::span<const uint8_t> build_id);
   /// The same for a source file by its recorded path.
@@ -35,7 +36,7 @@ class Debuginfod {
   std::nullopt_t give_up(const char* reason);
 
   mutable std::mutex mutex_;
-  std::chrono::seconds budget_;
+  std::chrono::nanoseconds budget_;
   std::optional<Clock::time_point> deadline_;
   std::string reason_;
 };

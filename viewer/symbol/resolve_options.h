@@ -3,12 +3,13 @@
 // Context: viewer.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "common/units.h"
 
 namespace varve::symbol {
 
@@ -16,7 +17,7 @@ struct ResolveOptions {
   std::vector<std::string> debug_directories{"/usr/lib/debug"};
   std::string sysroot;      // prefix of every module's path; for a profile of another machine
   bool debuginfod = false;  // ask the servers of DEBUGINFOD_URLS
-  std::chrono::seconds debuginfod_budget{60};  // for all modules together
+  Nanos debuginfod_budget{60 * kNanosPerSecond.count};  // for all modules together
   bool lines =
       true;  // false: names by symbol tables alone, which debug information of any size does not slow
   unsigned threads = 0;  // 0: as many as processors, at most 8

@@ -3,7 +3,6 @@
 // version than what was compiled; its age can tell. Context: viewer, any thread.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <span>
 #include <string>

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "viewer/symbol/code_collect.h"
@@ -17,22 +16,10 @@ class LaterCode {
   using Sites = std::vector<SiteId>;
 
   /// For a request. It remembers what was asked for and not there.
-  view::CodeSource source() {
-    return [this](const load::Profile&, std::span<const SiteId> sites) {
-      if (sites.empty()) return std::make_shared<const symbol::FoundCode>();
-      const bool here = code_ && std::ranges::equal(sites, sites_);
-      wanted_ = here ? Sites() : Sites(sites.begin(), sites.end());
-      return here ? code_ : nullptr;
-    };
-  }
+  view::CodeSource source();
   /// The sites whose code was asked for last and is not there; empty: none.
   const Sites& wanted() const { return wanted_; }
-  void put(Sites sites, symbol::FoundCode code) {
-    if (sites == wanted_) wanted_.clear();
-    sites_ = std::move(sites);
-    code_ = std::make_shared<const symbol::FoundCode>(std::move(code));
-    ++revision_;
-  }
+  void put(Sites sites, symbol::FoundCode code);
   /// Of another profile from now on: its sites have other numbers.
   void forget() {
     wanted_.clear();

@@ -85,12 +85,9 @@ struct Table {
     return {cells.data() + index * columns.size(), columns.size()};
   }
   /// A row is begun, then its cells are put, in as many parts as there are.
-  void begin(Row row) { rows.push_back(row); }
-  void put(std::initializer_list<Cell> values) { cells.insert(cells.end(), values); }
-  void add(Row row, std::initializer_list<Cell> values) {
-    begin(row);
-    put(values);
-  }
+  void begin(Row row);
+  void put(std::initializer_list<Cell> values);
+  void add(Row row, std::initializer_list<Cell> values);
 };
 
 struct Fact {
@@ -114,7 +111,7 @@ struct View {
   std::string filter;                      // in words; empty: none
   std::deque<std::string> texts;           // what cells point to and nobody else owns
 
-  std::string_view own(std::string text) { return texts.emplace_back(std::move(text)); }
+  std::string_view own(std::string text);
 };
 
 }  // namespace varve::view
