@@ -12,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -217,6 +218,13 @@ Test(record, trimming_keeps_every_record) {
   cr_expect(size_after("h-2-0.agent") == file.size());
   chunk(1, format::ChunkType::kThreads, 200, 10);  // beyond the file
   cr_expect(size_after("h-3-0.agent") == file.size());
+
+  // The lengths that are noted are up to the last record, of a file that was cut, too; of a strange one none.
+  std::map<std::string, uint64_t> lengths;
+  for (const FileLength& length : file_lengths(scratch.descriptor)) lengths[length.name] = length.bytes;
+  cr_expect(lengths.size() == 2, "%zu", lengths.size());
+  cr_expect(lengths["h-1-0.agent"] == begin + sizeof(format::ChunkHeader) + 5000);
+  cr_expect(lengths["h-3-0.agent"] == begin + sizeof(format::ChunkHeader) + 10);
 }
 
 /// What a reader finds in a chunk is what stood there; where the chunk is, is another matter.

@@ -45,6 +45,7 @@ struct Piece {
 struct Layout {
   FileHeader header;
   std::vector<Piece> pieces;
+  bool beyond = false;  // the last chunk says a capacity beyond the file's end: one that was cut, or damaged
 
   uint64_t end() const { return pieces.empty() ? sizeof header : pieces.back().at + pieces.back().bytes(); }
   uint64_t packed_end() const {
@@ -69,7 +70,7 @@ std::optional<Layout> layout_of(int file, uint64_t size) {
     const ChunkHeader& chunk = piece.header;
     if (!read_at(file, &piece.header, sizeof chunk, at)) return {};
     if (chunk.type == uint32_t(ChunkType::kEnd)) break;
-    // The last chunk of a file that was cut already says a capacity beyond its end.
+    layout.beyond = chunk.capacity > size - at;
     const bool sound = chunk.capacity >= sizeof chunk && chunk.capacity % kChunkUnit == 0 &&
                        chunk.used <= std::min<uint64_t>(chunk.capacity, size - at) - sizeof chunk;
     if (!sound) return {};
@@ -101,6 +102,7 @@ bool pack(int file, const Layout& layout, const std::string& path) {
 }
 
 void shorten(int file, const Layout& layout, const std::string& path, Trim trim) {
+  if (layout.beyond) return;
   if (trim == Trim::kAll && worth_packing(layout) && pack(file, layout, path)) return;
   if (ftruncate(file, off_t(layout.end())) != 0) return;  // it stays as long as it was
 }
