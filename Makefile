@@ -159,9 +159,15 @@ unit: $(BUILD)/unit-tests
 # corpus. `make check` wants these from the asan variant, and of that only what reads and shows profiles.
 NOT_REPLAYED := $(addprefix viewer/,cmd_% command.cc crash_report.cc main.cc open_profile.cc view_session.cc record/%)
 REPLAY_SRC := $(filter-out $(NOT_REPLAYED),$(VIEWER_SRC)) viewer/record/chunk_writer.cc viewer/record/shell_words.cc $(COMMON_SRC)
-$(BUILD)/replay/%: test/fuzz/fuzz_%.cc $(patsubst %.cc,$(BUILD)/obj/%.o,$(REPLAY_SRC))
+# From an archive each takes what it needs: to link all of it takes longer than to compile a file.
+REPLAY_LIB := $(BUILD)/replay/objects.a
+$(REPLAY_LIB): $(call obj,obj,$(REPLAY_SRC))
 	@mkdir -p $(@D)
-	$(VIEWER_CXX) $(VIEWER_FLAGS) -DREPLAY -MF $@.d $(filter %.cc %.o,$^) -o $@ $(VIEWER_LIBS)
+	rm -f $@
+	$(AR) rcsT $@ $^
+$(BUILD)/replay/%: test/fuzz/fuzz_%.cc $(REPLAY_LIB)
+	@mkdir -p $(@D)
+	$(VIEWER_CXX) $(VIEWER_FLAGS) -DREPLAY -MF $@.d $(filter %.cc %.o,$^) $(REPLAY_LIB) -o $@ $(VIEWER_LIBS)
 # One presses keys on profiles that the unit tests make.
 SCREEN_TESTS := $(patsubst %,test/unit/%.cc,screen_driver random_keys odd_profiles forged_events example_profile random_profile profile_builder observer_builder)
 $(BUILD)/replay/screens: $(call obj,obj,$(SCREEN_TESTS))
