@@ -117,14 +117,15 @@ expect_match out demo::
 
 # A crash of varve's own says where, and what it may come from; a SIGABRT that a watchdog sends is no crash.
 # killed SIGNAL [LIMIT]: varve, by that, under a ulimit; what it says is in err.
+mkfifo silence && exec 9<>silence
 killed() {
-  (sleep 5 | bash -c 'ulimit $0; exec "$@"' "${2:--v unlimited}" "$VARVE" help --man /dev/stdin 2>err; exit "${PIPESTATUS[1]}") &
-  local shell=$!
-  reader() { pgrep -P $shell -x varve; }
-  wait_for reader >/dev/null
+  bash -c 'ulimit $0; exec "$@"' "${2:--v unlimited}" "$VARVE" help --man /dev/stdin <&9 2>err &
+  local reader=$!
+  reads() { [ "$(cat /proc/$reader/comm)" = varve ]; }
+  wait_for reads
   sleep 0.2
-  kill -"$1" "$(reader)"
-  wait $shell
+  kill -"$1" $reader
+  wait $reader
 }
 killed SEGV
 expect_eq "exit code after SIGSEGV" $? 139
