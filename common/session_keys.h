@@ -66,8 +66,9 @@ inline constexpr char kStopMonotonicNs[] = "stop_monotonic_ns";  // when, CLOCK_
 inline constexpr char kOutsidePid[] =
     "outside_pid";  // "FILE PID": the number by which the observer knows the process of an agent file, where
                     // it has a pid namespace of its own; one record each
-inline constexpr char kFileLength[] = "file_length";  // "BYTES NAME", one record each: agents' files and the
-                                                      // observer's, up to their last record
+inline constexpr char kFileLength[] = "file_length";    // "BYTES NAME", one record each: agents' files, up to
+                                                        // their last record, and the observer's
+inline constexpr char kFileLengths[] = "file_lengths";  // how many of those records there are
 inline constexpr char kStillRunning[] = "still_running";  // followed processes that went on without us
 
 }  // namespace varve::session_key

@@ -92,6 +92,7 @@ uint64_t made_from(const load::Profile& profile) {
     add({thread.end_time.count, thread.end_cpu.count, thread.last_cpu.count, thread.ticks});
     hash = XXH64(thread.name.data(), thread.name.size(), hash);
   }
+  add({profile.damages.size()});
   for (const load::Mark& mark : profile.marks) add({mark.time.count, mark.name.size()});
   return XXH64(VARVE_VERSION, sizeof VARVE_VERSION, hash);
 }

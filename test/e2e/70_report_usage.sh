@@ -117,11 +117,12 @@ expect_match out demo::
 
 # A crash of varve's own says where, and what it may come from; a SIGABRT that a watchdog sends is no crash.
 # killed SIGNAL [LIMIT]: varve, by that, under a ulimit; what it says is in err.
+# What it reads ends with this script.
 mkfifo silence && exec 9<>silence
 killed() {
-  bash -c 'ulimit $0; exec "$@"' "${2:--v unlimited}" "$VARVE" help --man /dev/stdin <&9 2>err &
+  bash -c 'ulimit $0; exec "$@"' "${2:--v unlimited}" "$VARVE" help --man /dev/stdin <silence 2>err 9>&- &
   local reader=$!
-  reads() { [ "$(cat /proc/$reader/comm)" = varve ]; }
+  reads() { [ "$(cat /proc/$reader/comm 2>/dev/null)" = varve ]; }
   wait_for reads
   sleep 0.2
   kill -"$1" $reader

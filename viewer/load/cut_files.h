@@ -4,14 +4,20 @@
 // Context: viewer.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "viewer/load/session_file.h"
 
 namespace varve::load {
 
-/// Adds a damage for each file of `lengths` that is shorter than there, or missing. Files without a length,
-/// of a run whose recorder was killed, for one, may have any.
-void find_cut_files(const FileSource& source, std::vector<FileLength> lengths, std::vector<Damage>& damages);
+/// How the damage of files that are not there begins.
+inline constexpr std::string_view kMissing = "is missing";
+
+/// Adds a damage for each file that is shorter than `lengths` say and has none yet, one for all that are
+/// missing, and one where the session noted more lengths than these. To be called last: `damages` are those
+/// of the whole profile. Files without a length, as of a run whose recorder was killed, may have any.
+void find_cut_files(const FileSource& source, const Session& session, std::vector<FileLength> lengths,
+                    std::vector<Damage>& damages);
 
 }  // namespace varve::load

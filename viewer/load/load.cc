@@ -71,6 +71,7 @@ class Loader {
     add_marks();
     complete_track_ends(profile_, facts_);
     complete_lifetimes(profile_, facts_);
+    if (source_.whole()) find_cut_files(source_, profile_.session, lengths_, profile_.damages);
     return std::move(profile_);
   }
 
@@ -107,6 +108,7 @@ class Loader {
   uint64_t sample_bytes_ = 0;                   // of the chunks added so far
   std::vector<format::ProcessExitRecord> reaped_;
   WaitLooks looks_;
+  std::vector<FileLength> lengths_;
 };
 
 void Loader::read_agent_files() {
@@ -144,7 +146,7 @@ bool Loader::read_session() {
   changes_ = std::move(session->changes);
   reaped_ = std::move(session->exits);
   drop_strangers(session->id);
-  if (source_.whole()) find_cut_files(source_, std::move(session->lengths), profile_.damages);
+  lengths_ = std::move(session->lengths);
   return true;
 }
 

@@ -59,15 +59,15 @@ void write_facts(SessionWriter& session, const RecordOptions& options, const Ver
     if (finding.severity == Severity::kWarning) session.text(keys::kWarning, finding.sentence);
 }
 
-void write_end(SessionWriter& session, const RunEnd& end) {
+/// The number of lengths comes before "finished", so that a reader can tell a session that was cut off.
+void write_end(SessionWriter& session, const RunEnd& end, const std::vector<FileLength>& lengths) {
   session.text(keys::kElapsedNs, fmt::format("{}", end.elapsed.count));
   session.text(keys::kExitStatus, fmt::format("{}", end.status));
+  session.text(keys::kFileLengths, fmt::format("{}", lengths.size()));
   session.text(keys::kFinished, "1");
-}
-
-void write_lengths(SessionWriter& session, int directory) {
-  for (const auto& [name, bytes] : file_lengths(directory))
+  for (const auto& [name, bytes] : lengths)
     session.text(keys::kFileLength, fmt::format("{} {}", bytes, name));
+  session.seal();
 }
 
 class Recording {
@@ -224,10 +224,8 @@ tl::expected<int, NotRecorded> Recording::run() {
   session_->text(keys::kMainPid, fmt::format("{}", *command));
   RunEnd end = watch(*command);
   observer_.stop(*session_);
-  write_end(*session_, end);
   if (end.all_ended) trim_agent_files(directory_->descriptor(), Trim::kAll);
-  write_lengths(*session_, directory_->descriptor());
-  session_->seal();
+  write_end(*session_, end, file_lengths(directory_->descriptor()));
   finish(end);
   return end.status;
 }

@@ -144,7 +144,7 @@ std::vector<FileLength> file_lengths(int directory) {
     with_layout(directory, name, O_RDONLY, [&](int, const Layout& layout) {
       lengths.push_back({name, layout.end()});
     });
-  struct stat observer;  // has no tail, and its first chunk begins elsewhere
+  struct stat observer;  // nobody writes to it any more
   if (fstatat(directory, kObserverFile, &observer, AT_SYMLINK_NOFOLLOW) == 0)
     lengths.push_back({kObserverFile, uint64_t(observer.st_size)});
   return lengths;

@@ -22,9 +22,9 @@ struct FileLength {
   uint64_t bytes;
 };
 
-/// Of every agent's file in the directory (a descriptor) and the observer's: up to the end of the last record
-/// that is there now. One that is cut off later has fewer, of which a cut between two chunks leaves no other
-/// trace. Files that do not look like ours are left out.
+/// Of every agent's file in the directory (a descriptor) up to the end of the last record that is there now,
+/// and of the observer's. A file that is cut off later has fewer bytes, of which a cut between two chunks
+/// leaves no other trace. Files that do not look like ours are left out.
 std::vector<FileLength> file_lengths(int directory);
 
 }  // namespace varve::record

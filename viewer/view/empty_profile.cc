@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "viewer/load/cut_files.h"
 #include "viewer/view/counter_words.h"
 
 namespace varve::view {
@@ -22,7 +23,10 @@ std::vector<std::string> why_empty(const load::Profile& profile) {
   std::vector<std::string> reasons = {"There are no samples."};
   const auto say = [&](std::string sentence) { reasons.push_back(std::move(sentence)); };
   const bool agents = std::ranges::any_of(profile.processes, std::logical_not(), &load::Process::seen_only);
-  if (!agents && profile.refusals.empty() && profile.damages.empty()) {
+  const auto is_missing = [](const load::Damage& damage) {
+    return damage.sentence.starts_with(load::kMissing);
+  };
+  if (!agents && profile.refusals.empty() && std::ranges::all_of(profile.damages, is_missing)) {
     say("No process wrote anything: the agent was not loaded into the program, or its files (*.agent) were "
         "not copied here. A statically linked, setuid or Go program does not load it; 'varve check CMD' says "
         "which.");
