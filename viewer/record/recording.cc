@@ -60,7 +60,7 @@ void write_facts(SessionWriter& session, const RecordOptions& options, const Ver
 }
 
 /// The number of lengths comes before "finished", so that a reader can tell a session that was cut off.
-void write_end(SessionWriter& session, const RunEnd& end, const std::vector<FileLength>& lengths) {
+void write_end(SessionWriter& session, const RunEnd& end, const std::vector<load::FileLength>& lengths) {
   session.text(keys::kElapsedNs, fmt::format("{}", end.elapsed.count));
   session.text(keys::kExitStatus, fmt::format("{}", end.status));
   session.text(keys::kFileLengths, fmt::format("{}", lengths.size()));

@@ -102,7 +102,7 @@ bool pack(int file, const Layout& layout, const std::string& path) {
 }
 
 void shorten(int file, const Layout& layout, const std::string& path, Trim trim) {
-  if (layout.beyond) return;
+  if (layout.beyond) return;  // cut already, or not ours to judge
   if (trim == Trim::kAll && worth_packing(layout) && pack(file, layout, path)) return;
   if (ftruncate(file, off_t(layout.end())) != 0) return;  // it stays as long as it was
 }
@@ -138,8 +138,8 @@ void trim_agent_files(int directory, Trim trim) {
     });
 }
 
-std::vector<FileLength> file_lengths(int directory) {
-  std::vector<FileLength> lengths;
+std::vector<load::FileLength> file_lengths(int directory) {
+  std::vector<load::FileLength> lengths;
   for (const std::string& name : agent_files(directory))
     with_layout(directory, name, O_RDONLY, [&](int, const Layout& layout) {
       lengths.push_back({name, layout.end()});

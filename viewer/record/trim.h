@@ -4,9 +4,9 @@
 // are. Context: viewer.
 #pragma once
 
-#include <cstdint>
-#include <string>
 #include <vector>
+
+#include "viewer/load/session_file.h"
 
 namespace varve::record {
 
@@ -17,14 +17,9 @@ enum class Trim { kTail, kAll };
 /// Makes every agent file in the directory (a descriptor) as short as that.
 void trim_agent_files(int directory, Trim trim);
 
-struct FileLength {
-  std::string name;
-  uint64_t bytes;
-};
-
 /// Of every agent's file in the directory (a descriptor) up to the end of the last record that is there now,
 /// and of the observer's. A file that is cut off later has fewer bytes, of which a cut between two chunks
 /// leaves no other trace. Files that do not look like ours are left out.
-std::vector<FileLength> file_lengths(int directory);
+std::vector<load::FileLength> file_lengths(int directory);
 
 }  // namespace varve::record
