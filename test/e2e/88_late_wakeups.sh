@@ -25,6 +25,8 @@ static sem_t semaphore;
 static pthread_barrier_t barrier;
 static int set, word;
 static atomic_int round_number, posted, over;
+static _Atomic int64_t released_at;
+static int64_t late_ns;  // from releases to the moments when who slept by then went on
 static int processors[2];
 
 static void add(unsigned short which, int amount, int flags) {
@@ -82,13 +84,20 @@ static void *occupy(void *none) {  // the processor on which the other thread is
   }
   return none;
 }
+static long sleeps(void) {
+  struct rusage usage;
+  getrusage(RUSAGE_THREAD, &usage);
+  return usage.ru_nvcsw;
+}
 static void *wait_often(void *none) {
   pin(processors[0]);
   setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 5);
   while (!over) {
     spin(CLOCK_THREAD_CPUTIME_ID, 2000000);  // so that it has had more than its due, and is not the next to run
+    long before = sleeps();
     ++round_number;
     way->wait();
+    if (sleeps() > before) late_ns += time_of(CLOCK_MONOTONIC) - released_at;
   }
   return none;
 }
@@ -111,11 +120,13 @@ int main(int argc, char **argv) {
     while (round_number < i) {}
     spin(CLOCK_MONOTONIC, 5000);
     if (i == 40) over = 1;
+    released_at = time_of(CLOCK_MONOTONIC);
     way->release();
     posted = i;
   }
   for (int i = 0; i < 2; ++i) pthread_join(threads[i], NULL);
   semctl(set, 0, IPC_RMID);
+  printf("%lld\n", (long long)late_ns);
   return 0;
 }
 P
@@ -124,11 +135,18 @@ record -q -o probe --run-states switches true
 # caused WORD: what the rows of that thread, or of that reason, have; in ns
 caused() { python3 -c 'import json, sys; print(sum(r["caused_ns"] for r in json.load(open("waits.json"))["holders"] if sys.argv[1] in (str(r["thread"]) + r["object"])))' "$1"; }
 for kind in Semaphore Barrier Semaphores Futex; do
-  record -q -o $kind ./late $kind
-  expect_eq "exit code" $code 0
-  [ "$(cat out)" != "one processor" ] || { echo "SKIPPED: two threads on a processor each; there is one"; exit 0; }
+  # In some runs it is preempted each time before it sleeps, finds the semaphore posted, and never waits.
+  for _ in 1 2 3 4 5; do
+    rm -rf $kind
+    record -q -o $kind ./late $kind
+    expect_eq "exit code" $code 0
+    [ "$(cat out)" != "one processor" ] || { echo "SKIPPED: two threads on a processor each; there is one"; exit 0; }
+    late=$(cat out)
+    [ "$late" -lt 10000000 ] || break
+  done
   "$VARVE" report waits --format json --object "^$kind " $kind >waits.json || fail "report waits"
-  holds "there are late ones, and who ended them is known, of $kind" "$(caused '[released') > 5e6 > 20 * $(caused '[nobody')"
+  # One of the forty may be nobody's: who lets go looks for waiters first, and one may come between the look and the call.
+  holds "there are late ones, and who ended them is known, of $kind" "$(caused '[released') > 0.9 * $late > 9e6 and $(caused '[nobody') < 0.1 * $late"
   # A wake that comes very late finds who waits already for the next one, and does let it go on.
   holds "who let nobody go on ended no waits, of $kind" "4 * $(caused vainly) < $(caused late)"
 done
