@@ -210,8 +210,12 @@ int main(void) {
   for (volatile long i = 0; i < 100000000; ++i) {}
 }
 P
-record -q -o napped ./naps
-report callers nap napped
+# One run in some hundreds has a tick in the few microseconds that nap runs, and so has time in it: that says nothing here.
+for try in 1 2 3; do
+  profile napped ./naps
+  report callers nap napped
+  [ $code = 0 ] || break
+done
 expect_eq "exit code" $code 1
 expect_match err "'nap' has no time in this profile; --metric wait has where it waits"
 report callers nap napped --metric wait
