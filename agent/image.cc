@@ -149,6 +149,13 @@ bool refuse(format::Refused what, long error) {
   return false;
 }
 
+/// The program's own file is known whether or not a stack leads through it: what waits is asked for its
+/// variables where it had no tick.
+void note_program() {
+  dl_find_object found{};
+  if (find_object(getauxval(AT_ENTRY), found)) agent_state.modules.note(found);
+}
+
 /// A file and its first chunks, modules and rules begun anew.
 bool begin_file(uint64_t start_cpu_ns) {
   uint64_t now = monotonic_ns();
@@ -158,6 +165,7 @@ bool begin_file(uint64_t start_cpu_ns) {
     return refuse(format::Refused::kFile, -agent_state.file.error());
   const ModuleLog::Program program{executable, {getauxval(AT_PHDR), uint32_t(getauxval(AT_PHNUM))}};
   agent_state.modules.start(agent_state.file, *agent_state.counters, program, now);
+  note_program();
   return true;
 }
 
