@@ -107,17 +107,29 @@ class OfThread {
     return last > 0 && stretch.end >= blocked_.part(last - 1).within.end;
   }
 
+  /// What lies in the thread's life, in proportion: a late sweep may last from before its begin until long
+  /// after.
+  BlockedTimes::Part in_life(BlockedTimes::Part part) const {
+    const uint64_t inside = part.within.shared_with(life_);
+    if (inside == part.within.length()) return part;
+    const double share = double(inside) / double(part.within.length());
+    part.blocked_ns = uint64_t(double(part.blocked_ns) * share);
+    part.waits = uint32_t(double(part.waits) * share);
+    part.within = {std::max(part.within.begin, life_.begin), std::min(part.within.end, life_.end)};
+    return part;
+  }
+
   /// Gives the time that is left to the nearest looks; returns how much of it no hook has in a sum.
   double share_rest() {
     uint64_t rest = 0;
     size_t first = 0, anchor = 0;
     for (size_t i = 0; i < blocked_.size(); ++i) {
-      const BlockedTimes::Part part = blocked_.part(i);
+      const BlockedTimes::Part part = in_life(blocked_.part(i));
       while (first < explained_.size() && explained_[first].end <= part.within.begin) ++first;
       uint64_t left = std::min(part.blocked_ns, kMostCpuNs - rest);
       for (size_t j = first; j < explained_.size() && explained_[j].begin < part.within.end; ++j)
         left -= std::min(left, explained_[j].shared_with(part.within));
-      if (left == 0 || part.within.shared_with(life_) < part.within.length()) continue;
+      if (left == 0) continue;
       rest += left;
       if (Anchor* near = nearest(part.within, anchor)) {
         near->time_ns += left;
