@@ -77,7 +77,11 @@ for run_states in auto sweeps; do
   holds "short waits" "$(rows waits w "sum(n(r, 'wait_ns') for r in rows if r['type'] == 'Futex')") > \
     0.9 * $(rows waits w "sum(n(r, 'wait_ns') for r in rows)")"
   adds_up "short waits"
+  # It has few ticks or none, and its variable has its name all the same.
+  expect_eq "object of short waits" "$(rows waits w "[r['object'] for r in rows if r['type'] == 'Futex']")" "['Futex word']"
 done
+# Looks by sweeps know sums of short waits, and of none how long it was.
+expect_eq "longest of them that lasted 0 ns" "$(rows waits w "[r['longest_ns'] for r in rows if r['type'] == 'Futex'].count('0')")" 0
 run_states=
 
 # One that lasts after many short ones at the same place has its stack: looks that come seldom for these still come to that.

@@ -136,7 +136,7 @@ Table wait_function_table(View& view, const ShownWaits& shown) {
   table.fill(groups, [&](const analyze::WaitGroup<FunctionId>& group) {
     const FunctionCells cells = function_cells(source, group.key);
     table.add(row_of(cells.special), group, {cells.module, cells.name, cells.short_name, cells.module},
-              {group.longest_ns, uint64_t(group.threads), places.of(group.key, view)});
+              {longest_cell(group), uint64_t(group.threads), places.of(group.key, view)});
   });
   return std::move(table).table();
 }
@@ -162,7 +162,7 @@ Table wait_thread_table(View& view, const ShownWaits& shown) {
     table.add({}, group,
               {uint64_t(uint32_t(process.pid)), uint64_t(uint32_t(thread.tid)),
                analyze::program_name(process), std::string_view(thread.name)},
-              {group.longest_ns});
+              {longest_cell(group)});
   });
   return std::move(table).table();
 }
@@ -194,7 +194,7 @@ Table wait_path_table(View& view, const ShownWaits& shown) {
               {none ? empty : view.own(text_words(source, functions, false)),
                none ? empty : view.own(text_words(source, functions, true)),
                none ? empty : view.own(folded_words(source, functions)), cells.name},
-              {group.longest_ns, uint64_t(group.threads), places.of(leaf, view)});
+              {longest_cell(group), uint64_t(group.threads), places.of(leaf, view)});
   });
   return std::move(table).table();
 }

@@ -42,6 +42,8 @@ bool goes_before(const WaitSum& a, const WaitSum& b, const ShownWaits& shown) {
   return key(a) > key(b);
 }
 
+Cell longest_cell(const WaitSum& sum) { return sum.longest_ns > 0 ? Cell(sum.longest_ns) : Cell(); }
+
 WaitTable::WaitTable(View& view, const ShownWaits& shown, WaitSubject subject)
     : view_(view), shown_(shown), subject_(std::move(subject)), banded_(shown.source.concurrency->known()) {
   table_.id = subject_.id;
@@ -79,7 +81,7 @@ void WaitTable::put_numbers(Row row, const WaitSum& sum, bool counted) {
       bar.parts[band] = share(sum.bands[band], longest_ns_);
   table_.begin(row);
   table_.put({sum.wait_ns, share(sum.wait_ns, shown_.whole_ns), counted ? Cell(sum.count) : Cell(),
-              any ? Cell(sum.wait_ns / sum.count) : Cell(), counted ? Cell(sum.longest_ns) : Cell(),
+              any ? Cell(sum.wait_ns / sum.count) : Cell(), longest_cell(sum),
               bands ? Cell(sum.poorly_used_ns()) : Cell(), bar});
 }
 

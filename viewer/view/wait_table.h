@@ -37,6 +37,9 @@ struct WaitSubject {
 /// Wait time first that left processors idle, or as the request asks.
 bool goes_before(const analyze::WaitSum& a, const analyze::WaitSum& b, const ShownWaits& shown);
 
+/// Empty where all are sums of short waits, of which nobody knows how long each was.
+Cell longest_cell(const analyze::WaitSum& sum);
+
 class WaitTable {
  public:
   WaitTable(View& view, const ShownWaits& shown, WaitSubject subject);

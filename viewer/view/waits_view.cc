@@ -69,7 +69,7 @@ size_t add_object_table(View& view, const ShownWaits& shown, std::vector<WaitObj
         {}, object,
         {where, view.own(analyze::short_caller_words(source, maker)),
          view.own(analyze::object_words(source, object.key)), analyze::kind_name(object.key.kind), where},
-        {view.own(top_holder(source, names, object)), object.longest_ns, uint64_t(object.threads),
+        {view.own(top_holder(source, names, object)), longest_cell(object), uint64_t(object.threads),
          uint64_t(uint32_t(profile.processes[object.key.process.index()].pid)),
          caller.function.valid() ? function.name : Cell(std::string_view()), places.of(caller.function, view),
          uint64_t(object.number)});
@@ -193,7 +193,7 @@ Table waiter_table(const ShownWaits& shown, std::span<const WaitObject> objects,
         bar.parts[band] = share(sum.bands[band], std::max<uint64_t>(threads.front().wait_ns, 1));
       table.add({},
                 {sum.wait_ns, sum.count, sum.count == 0 ? Cell() : Cell(sum.wait_ns / sum.count),
-                 sum.longest_ns, sum.longest_ns, bar, view.own(names.of(sum.key)),
+                 longest_cell(sum), longest_cell(sum), bar, view.own(names.of(sum.key)),
                  uint64_t(uint32_t(profile.threads[sum.key.index()].tid)), name, uint64_t(object.number)});
     }
   }
