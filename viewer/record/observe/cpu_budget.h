@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // CpuBudget: keeps the observer's own CPU time below a share of one processor. What it has used beyond that
-// share is a debt, which time pays back; who is too deep in debt has to wait. Allowance: the end of what may
-// be spent on one thing.
+// share is a debt, which time pays back; who is too deep in debt has to wait. One look that took long beside
+// what looks take is paid back over many of these: mostly a virtual machine had lost its processor meanwhile,
+// which the kernel counts as CPU time, and to wait for all of it would leave a hole of a second in what is
+// known. Allowance: the end of what may be spent on one thing.
 // Context: viewer, one thread.
 #pragma once
 
@@ -20,17 +22,25 @@ class CpuBudget {
   /// A debt that delays nothing: what a burst of new threads may cost at once.
   static constexpr Nanos kCredit{5 * kNanosPerMilli.count};
 
+  /// For one long look; several in a row are what a look takes.
+  static constexpr Nanos kLongestPause{50 * kNanosPerMilli.count};
+
   explicit CpuBudget(Nanos now) : last_(now) {}
 
   /// `used` CPU time was spent until `now` (CLOCK_MONOTONIC).
   void charge(Nanos now, Nanos used) {
     debt_ = saturating_sub(debt_, {saturating_sub(now, last_).count / kOneIn}) + used;
     last_ = std::max(now, last_);
+    usual_ = std::min(used, last_used_);
+    last_used_ = used;
   }
 
   /// When the next work may begin, `period` after the begin of this one or later.
   Nanos next(Nanos began, Nanos period) const {
-    return std::max(began + period, last_ + Nanos{saturating_sub(debt_, kCredit).count * kOneIn});
+    const Nanos pause{saturating_sub(debt_, kCredit).count * kOneIn};
+    // Twice its price between looks pays for them and for the debt.
+    const Nanos most = std::max(kLongestPause, Nanos{2 * usual_.count * kOneIn});
+    return std::max(began + period, last_ + std::min(pause, most));
   }
 
   /// CPU time that may be spent in addition, once in each `period`, without making that longer.
@@ -42,6 +52,7 @@ class CpuBudget {
  private:
   Nanos last_;
   Nanos debt_;
+  Nanos last_used_, usual_;  // for the last look; the less of the last two
 };
 
 /// So much CPU time of this thread from now on. What a look costs differs by ten with the state of the
