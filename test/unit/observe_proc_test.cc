@@ -187,44 +187,62 @@ Test(observe, processes_are_found_and_forgotten_without_a_trace) {
 Test(observe, what_was_spent_is_paid_back_in_time) {
   CpuBudget budget({0});
   cr_expect_eq(budget.next({0}, {10}).count, 10);
-  Nanos used = CpuBudget::kCredit + Nanos{1'000'000};  // a millisecond too much
-  budget.charge({0}, used);
-  budget.charge({0}, {1'000'000});  // and another, so that looks take so much
-  used += {1'000'000};
-  cr_expect_eq(budget.next({0}, {10}).count, 2'000'000 * CpuBudget::kOneIn);
+  constexpr Nanos kTooMuch{1'000'000};
+  budget.charge({0}, CpuBudget::kCredit);
+  budget.charge({0}, kTooMuch);
+  cr_expect_eq(budget.next({0}, {10}).count, kTooMuch.count * CpuBudget::kOneIn);
+  // Half of what comes in, until then.
+  cr_expect_eq(budget.room({10'000'000}, {0}).count, 10'000'000 / CpuBudget::kOneIn / 2);
+  budget.charge({0}, CpuBudget::kCarried);
   cr_expect_eq(budget.room({10'000'000}, {0}).count, 0);
-  budget.charge({used.count * CpuBudget::kOneIn}, {0});
+  const Nanos all = CpuBudget::kCredit + kTooMuch + CpuBudget::kCarried;
+  budget.charge({all.count * CpuBudget::kOneIn}, {0});
   cr_expect_eq(budget.room({10'000'000}, {0}).count, 10'000'000 / CpuBudget::kOneIn);
   cr_expect_eq(budget.room({10'000'000}, {50'000}).count, 10'000'000 / CpuBudget::kOneIn - 50'000);
 }
 
-/// Of a virtual machine that lost its processor during a look: what is known has no hole, and is paid for all
-/// the same.
-Test(observe, one_long_look_is_paid_back_over_many) {
-  CpuBudget budget({0});
-  Nanos now, total;
-  uint64_t longest = 0;
-  for (int look = 0; look < 2000; ++look) {
-    const Nanos used{look == 20 ? 30'000'000u : 100'000u}, next = budget.next(now, {10'000'000});
-    longest = std::max(longest, (next - now).count);
-    budget.charge(now = next, used);
-    total += used;
-  }
-  cr_expect_eq(longest, CpuBudget::kLongestPause.count);
-  cr_expect_leq(total.count, now.count / 100 + CpuBudget::kCredit.count);
-}
-
-/// Whatever a look costs, the share in the long run is the promised one.
-Test(observe, the_share_holds_for_any_cost) {
-  for (uint64_t cost : {10'000, 100'000, 1'000'000, 50'000'000}) {
+/// Of a virtual machine that lost its processor during some looks: what is known has no hole, and is paid for
+/// all the same.
+Test(observe, long_looks_are_paid_back_over_many) {
+  struct Lost {
+    uint64_t ns;
+    int times;
+    uint64_t longest_ns;
+  };
+  constexpr Nanos kUsual{100'000};
+  for (const Lost lost : {Lost{30'000'000, 1, CpuBudget::kLongestPause.count},
+                          Lost{7'000'000, 5, CpuBudget::kLongestPause.count},
+                          Lost{40'000'000, 1, 6'000'000 * CpuBudget::kOneIn}}) {
     CpuBudget budget({0});
     Nanos now, total;
-    for (int look = 0; look < 1000; ++look) {
-      now = budget.next(now, {10'000'000});
-      budget.charge(now, {cost});
-      total += {cost};
+    uint64_t longest = 0;
+    for (int look = 0; look < 2000; ++look) {
+      const bool is_long = look >= 20 && look < 20 + 3 * lost.times && look % 3 == 0;
+      const Nanos used{is_long ? lost.ns : kUsual.count}, next = budget.next(now, {10'000'000});
+      longest = std::max(longest, (next - now).count);
+      budget.charge(now = next, used);
+      total += used;
     }
-    cr_expect_leq(total.count, now.count / 100 + CpuBudget::kCredit.count + 2 * cost, "cost %llu",
-                  static_cast<unsigned long long>(cost));
+    cr_expect_geq(longest, CpuBudget::kLongestPause.count);
+    cr_expect_leq(longest, lost.longest_ns, "%lu ns after %lu", ulong(longest), ulong(lost.ns));
+    cr_expect_leq(total.count, (Nanos{now.count / CpuBudget::kOneIn} + CpuBudget::kCredit + kUsual).count);
   }
+}
+
+/// Whatever looks cost, all the same or in turn, the share is the promised one at any time.
+Test(observe, the_share_holds_for_any_cost) {
+  for (const uint64_t cost : {10'000, 100'000, 1'000'000, 50'000'000})
+    for (const uint64_t other : {10'000, 1'000'000, 20'000'000}) {
+      CpuBudget budget({0});
+      Nanos now, total;
+      for (int look = 0; look < 1000; ++look) {
+        const Nanos used{look % 2 ? cost : other};
+        now = budget.next(now, {10'000'000});
+        budget.charge(now, used);
+        total += used;
+        const Nanos most =
+            Nanos{now.count / CpuBudget::kOneIn} + CpuBudget::kCredit + CpuBudget::kCarried + used;
+        cr_assert_leq(total.count, most.count, "costs of %lu and %lu", ulong(cost), ulong(other));
+      }
+    }
 }

@@ -24,6 +24,8 @@ class CpuBudget {
 
   /// For one long look; several in a row are what a look takes.
   static constexpr Nanos kLongestPause{50 * kNanosPerMilli.count};
+  /// So much of a debt may be carried along; what is more is waited for.
+  static constexpr Nanos kCarried{30 * kNanosPerMilli.count};
 
   explicit CpuBudget(Nanos now) : last_(now) {}
 
@@ -37,19 +39,24 @@ class CpuBudget {
 
   /// When the next work may begin, `period` after the begin of this one or later.
   Nanos next(Nanos began, Nanos period) const {
-    const Nanos pause{saturating_sub(debt_, kCredit).count * kOneIn};
     // Twice its price between looks pays for them and for the debt.
     const Nanos most = std::max(kLongestPause, Nanos{2 * usual_.count * kOneIn});
-    return std::max(began + period, last_ + std::min(pause, most));
+    const Nanos all{over({}).count * kOneIn}, least{saturating_sub(over({}), kCarried).count * kOneIn};
+    return std::max(began + period, last_ + std::max(std::min(all, most), least));
   }
 
-  /// CPU time that may be spent in addition, once in each `period`, without making that longer.
+  /// CPU time that may be spent in addition, once in each `period`, without making that longer. Where a debt
+  /// is carried along, half of what comes in pays for it.
   Nanos room(Nanos period, Nanos used) const {
-    if (debt_ + used > kCredit) return {};
-    return saturating_sub({period.count / kOneIn}, used);
+    const Nanos earned{period.count / kOneIn}, debt = over(used);
+    if (debt > kCarried) return {};
+    return saturating_sub({debt.count == 0 ? earned.count : earned.count / 2}, used);
   }
 
  private:
+  /// What is owed beyond the credit, with `more`.
+  Nanos over(Nanos more) const { return saturating_sub(debt_ + more, kCredit); }
+
   Nanos last_;
   Nanos debt_;
   Nanos last_used_, usual_;  // for the last look; the less of the last two
