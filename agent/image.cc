@@ -150,10 +150,10 @@ bool refuse(format::Refused what, long error) {
 }
 
 /// The program's own file is known whether or not a stack leads through it: what waits is asked for its
-/// variables where it had no tick.
+/// variables where it had no tick. Last, so that where there is little room the thread has its record.
 void note_program() {
-  dl_find_object found{};
-  if (find_object(getauxval(AT_ENTRY), found)) agent_state.modules.note(found);
+  ObjectFrameInfo ignored;
+  find_and_note_object(getauxval(AT_ENTRY), &ignored);
 }
 
 /// A file and its first chunks, modules and rules begun anew.
@@ -165,7 +165,6 @@ bool begin_file(uint64_t start_cpu_ns) {
     return refuse(format::Refused::kFile, -agent_state.file.error());
   const ModuleLog::Program program{executable, {getauxval(AT_PHDR), uint32_t(getauxval(AT_PHNUM))}};
   agent_state.modules.start(agent_state.file, *agent_state.counters, program, now);
-  note_program();
   return true;
 }
 
@@ -230,6 +229,7 @@ void begin_first_image(const ProgramArguments& arguments) {
   }
   agent_state.active.store(true, std::memory_order_relaxed);
   begin_thread(*main, {.start_cpu_ns = start_cpu_ns, .is_main = true});
+  note_program();
 }
 
 void refuse_image(long error) {
@@ -267,6 +267,7 @@ void begin_forked_image() {
   agent_state.active.store(true, std::memory_order_relaxed);
   // A forked child's CPU clock starts at zero: all its time is ours to account for.
   begin_thread(*block, {.start_cpu_ns = 0, .is_main = true});
+  note_program();
   begin_marks_of_child();
   forget_reaped_children();
   forget_descriptor_names();

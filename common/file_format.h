@@ -270,7 +270,7 @@ struct CountersRecord {
 static_assert(sizeof(CountersRecord) == 256);
 
 /// After this: range_count pairs of uint64 (start, end) of executable mappings, build_id_size bytes, path
-/// NUL, padding to 8. `time_ns` is since when the addresses may mean this module, which is met in stacks
+/// NUL, padding to 8. `time_ns` is since when the addresses may mean this module, which may be met
 /// later than it was loaded: where two modules claim an address at one time, the one with the earlier
 /// unloading is meant.
 struct ModuleLoadRecord {

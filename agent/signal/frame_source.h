@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The unwinder's lookup of an object, which is also how modules become known: every module of every stack
-// passes here at its first cache miss, so nothing is listed that no sample is in, and nothing has to watch
-// dlopen. Context: signal.
+// passes here at its first cache miss, so nothing has to watch dlopen, and libraries that no stack led
+// through are not listed. Context: signal; agent and thread start, for what they know to be needed.
 #pragma once
 
 #include "agent/signal/object_lookup.h"

@@ -57,8 +57,11 @@ run_states=
 # Short waits, again and again: looks stand for those around them.
 build short <<'END'
 #include <linux/futex.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 static int word;
 __attribute__((noinline)) static void nap(void) {
   struct timespec time = {0, 1000000};
@@ -67,22 +70,27 @@ __attribute__((noinline)) static void nap(void) {
   __asm__ volatile("syscall" : "=a"(result) : "0"((long)SYS_futex), "D"(&word), "S"((long)FUTEX_WAIT_PRIVATE), "d"(0l), "r"(r10)
                    : "rcx", "r11", "memory");
 }
-int main(void) {
-  for (int i = 0; i < 1000; ++i) nap();
+int main(int count, char** times) {
+  if (count > 2 && fork()) return wait(&word) < 0;
+  for (long i = 0; i < atol(times[1]); ++i) nap();
   return 0;
 }
 END
 for run_states in auto sweeps; do
-  profile w ./short
+  profile w ./short 1000
   holds "short waits" "$(rows waits w "sum(n(r, 'wait_ns') for r in rows if r['type'] == 'Futex')") > \
     0.9 * $(rows waits w "sum(n(r, 'wait_ns') for r in rows)")"
   adds_up "short waits"
-  # It has few ticks or none, and its variable has its name all the same.
-  expect_eq "object of short waits" "$(rows waits w "[r['object'] for r in rows if r['type'] == 'Futex']")" "['Futex word']"
 done
 # Looks by sweeps know sums of short waits, and of none how long it was.
 expect_eq "longest of them that lasted 0 ns" "$(rows waits w "[r['longest_ns'] for r in rows if r['type'] == 'Futex'].count('0')")" 0
 run_states=
+
+# Who has no tick, itself or as a forked child, has names of its variables all the same.
+for child in "" child; do
+  interval_ms=1000 profile w ./short 200 $child
+  expect_eq "object of ${child:-main}" "$(rows waits w "[r['object'] for r in rows if r['type'] == 'Futex']")" "['Futex word']"
+done
 
 # One that lasts after many short ones at the same place has its stack: looks that come seldom for these still come to that.
 build lasting <<'END'
