@@ -173,22 +173,25 @@ Test(observed_waits, looks_where_the_thread_ran_or_did_not_live_say_nothing_of_a
   cr_expect(waits_of(profile, looks_at({700, 900})).empty());
 }
 
-/// One long sweep in which the thread's life began, and ran a tenth.
+/// The thread's life begins in one long sweep, in which it ran a tenth, and ends in another.
 Test(observed_waits, a_sweep_from_before_the_thread_counts_as_far_as_that_lives) {
   load::Profile profile = one_thread();
   profile.run_states.source = load::RunStates::Source::kSweeps;
   auto& events = profile.run_states.events;
   events.resize(2);
   events[0].running = uint16_t(RunEvent::kWhole / 10);
-  events[0].quanta = 8;
+  events[0].quanta = 7;
   events[1].time_ns = 80 * kMs;
+  events[1].running = uint16_t(RunEvent::kWhole / 2);
   profile.threads[0].start_time = profile.threads[0].told_start = {20 * kMs};
-  profile.threads[0].end_time = {80 * kMs};
+  profile.threads[0].end_time = {90 * kMs};
   const std::vector<Wait> waits = waits_of(profile, looks_at({70}));
   cr_assert_eq(waits.size(), 1u);
-  cr_expect_eq(waits[0].count, 6u);
-  cr_expect(waits[0].duration_ns > 53 * kMs && waits[0].duration_ns < 55 * kMs, "%lu",
+  // 0.9 of 60 ms and half of 10; 60/80 of seven waits and the one.
+  cr_expect(waits[0].duration_ns > 58 * kMs && waits[0].duration_ns < 60 * kMs, "%lu",
             ulong(waits[0].duration_ns));
+  cr_expect_eq(waits[0].count, 6u);
+  cr_expect_eq(waits[0].end_ns, 90 * kMs);
 }
 
 /// A profile whose observer file has a module and a look.

@@ -114,7 +114,7 @@ class OfThread {
     if (inside == part.within.length()) return part;
     const double share = double(inside) / double(part.within.length());
     part.blocked_ns = uint64_t(double(part.blocked_ns) * share);
-    part.waits = uint32_t(double(part.waits) * share);
+    part.waits = std::max(uint32_t(double(part.waits) * share + 0.5), 1u);
     part.within = {std::max(part.within.begin, life_.begin), std::min(part.within.end, life_.end)};
     return part;
   }
