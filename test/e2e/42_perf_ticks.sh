@@ -280,21 +280,23 @@ static long cpu_ms(void) {
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
-/// The list comes in parts: where a tick replaces an event's page between two of them it has both or, sometimes, neither. So one
-/// without is read again, before the thread has run for so long.
-static int pages(long before_ms) {
+static int read_pages(void) {
   char line[512];
   int count = 0;
-  for (int i = 0; i < 3 && !count && (i == 0 || cpu_ms() < before_ms); ++i) {
-    FILE* maps = fopen("/proc/self/maps", "r");
-    while (fgets(line, sizeof line, maps)) count += strstr(line, "perf_event") != 0;
-    fclose(maps);
-  }
+  FILE* maps = fopen("/proc/self/maps", "r");
+  while (fgets(line, sizeof line, maps)) count += strstr(line, "perf_event") != 0;
+  fclose(maps);
+  return count;
+}
+/// The list comes in parts: where a tick replaces an event's page between two of them it has both or neither, but hardly twice.
+static int pages(void) {
+  int count = read_pages(), before = -1;
+  while (count != before) before = count, count = read_pages();
   return count;
 }
 static void* work(void* ms) {
   while (cpu_ms() < *(long*)ms) continue;
-  *(long*)ms = pages(*(long*)ms + 2);
+  *(long*)ms = pages();
   return 0;
 }
 static void* work_in_step(void* ms) {
@@ -309,12 +311,12 @@ static void* work_in_step(void* ms) {
     do clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     while ((now.tv_sec - begin.tv_sec) * 1000000000 + now.tv_nsec - begin.tv_nsec < 1000000);
   }
-  *(long*)ms = pages(*(long*)ms * 2);
+  *(long*)ms = pages();
   return 0;
 }
 static long pages_of(void* (*how)(void*), long ms) {
   pthread_t thread;
-  const long before = pages(0);
+  const long before = pages();
   if (pthread_create(&thread, 0, how, &ms) || pthread_join(thread, 0)) return -1;
   return ms - before;
 }
@@ -327,7 +329,7 @@ static int pages_of_child(void) {
   work(&ms);
   const pid_t child = fork();
   ms = 100;
-  if (!child) work(&ms), _exit(pages(200));
+  if (!child) work(&ms), _exit(pages());
   int status;
   waitpid(child, &status, 0);
   return WEXITSTATUS(status);
