@@ -22,6 +22,7 @@ enum class LeafState : uint8_t {
   kBody,         // rbp points to the frame
   kCallerFrame,  // rbp is the caller's, the return address is on top of the stack
   kPushed,       // the caller's rbp is on top of the stack, the return address above it
+  kKeepsWord,    // rbp is the caller's, a word that means nothing lies below the return address
 };
 
 /// Where a leaf with frame pointers is, from the instruction it stands at: push %rbp (55), mov %rsp,%rbp (48
@@ -32,6 +33,17 @@ inline LeafState leaf_state(const uint8_t (&code)[4]) {
   const bool moves =
       code[0] == 0x48 && ((code[1] == 0x89 && code[2] == 0xe5) || (code[1] == 0x8b && code[2] == 0xec));
   return moves ? LeafState::kPushed : LeafState::kBody;
+}
+
+/// Where _init and _fini of the C library's start files are, which have neither CFI nor a frame pointer: they
+/// begin with endbr64 (f3 0f 1e fa) or sub $8,%rsp (48 83 ec 08) and end with add $8,%rsp (48 83 c4 08). A
+/// tick finds them at their first instruction, whose page is read then.
+inline LeafState start_file_state(const uint8_t (&code)[4]) {
+  const auto is = [&](uint8_t a, uint8_t b, uint8_t c, uint8_t d) {
+    return code[0] == a && code[1] == b && code[2] == c && code[3] == d;
+  };
+  if (is(0xf3, 0x0f, 0x1e, 0xfa) || is(0x48, 0x83, 0xec, 0x08)) return LeafState::kCallerFrame;
+  return is(0x48, 0x83, 0xc4, 0x08) ? LeafState::kKeepsWord : LeafState::kBody;
 }
 
 }  // namespace varve::agent

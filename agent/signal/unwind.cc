@@ -281,17 +281,19 @@ class Walk {
            (!memory_.own().contains(sp()) || memory_.own().contains(frame));
   }
 
-  /// A leaf that has not yet set up its frame pointer, or no longer has one.
+  /// A leaf that has not yet set up its frame pointer, or no longer has one, or has none.
   bool leaf_step() {
     uint8_t code[4];
     uint64_t top, next;
     if (!copy_by_kernel(pc(), code, sizeof code)) return false;
-    const LeafState state = leaf_state(code);
+    LeafState state = leaf_state(code);
+    if (state == LeafState::kBody) state = start_file_state(code);
     if (state == LeafState::kBody || !memory_.read(sp(), &top) || !memory_.read(sp() + 8, &next))
       return false;
-    const bool pushed = state == LeafState::kPushed;
-    if (!follows_call(pushed ? next : top)) return false;
-    leave_frame(pushed ? next : top, sp() + (pushed ? 16 : 8), pushed ? top : registers_.value[cfi::kRbp]);
+    const bool above = state != LeafState::kCallerFrame;
+    if (!follows_call(above ? next : top)) return false;
+    leave_frame(above ? next : top, sp() + (above ? 16 : 8),
+                state == LeafState::kPushed ? top : registers_.value[cfi::kRbp]);
     return true;
   }
 

@@ -16,8 +16,8 @@ run timeout -s KILL ${LIMIT:-90} "$VARVE" record -q --interval ${interval_ms}ms 
 expect_eq "exit code of the storm" $code 0
 expect_eq "the storm" "$(cat out)" '{"wrong": 0, "worked": 1}'
 ledger storm
-# Each load runs _init, which the C library's crti.o gives no CFI: how often a tick finds it depends on the machine. Of the rest nearly all
-# is whole.
+# Each load runs _init, which the C library's crti.o gives no CFI: a tick on its first instruction, whose page is read then, is followed,
+# one further on is not. Of the rest nearly all is whole.
 holds "whole stacks in the storm" "$(summary whole_stack_share storm) >= 0.95"
 "$VARVE" report quality --format json storm >quality.json || fail "report quality"
 broken_elsewhere=$(python3 -c '

@@ -224,6 +224,22 @@ Test(unwind, leaf_without_cfi_in_its_prologue) {
   w.expect(leaf + 1, StackEnd::kRoot, {caller + 5});  // mov %rsp,%rbp
 }
 
+Test(unwind, start_files_init_without_cfi) {
+  World w;
+  const uint64_t init =
+      w.image->add_bare({0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x83, 0xec, 0x08, 0x90, 0x48, 0x83, 0xc4, 0x08, 0xc3});
+  const uint64_t caller = w.image->add_bare({0xff, 0x15, 0, 0, 0, 0});
+  w.registers.value[cfi::kRbp] = w.at(8);  // the caller's
+  w.stack[8] = 0;
+  w.stack[9] = 0;
+  w.stack[0] = caller + 6;
+  for (const uint64_t at : {0, 4, 13}) w.expect(init + at, StackEnd::kRoot, {caller + 5});
+  w.stack[0] = 7;
+  w.expect(init, StackEnd::kRoot, {});  // no return address: all that is left is the frame pointer
+  w.stack[1] = caller + 6;
+  w.expect(init + 9, StackEnd::kRoot, {caller + 5});  // add $8,%rsp
+}
+
 Test(unwind, deep_stacks_keep_both_ends) {
   World w;
   const uint64_t leaf = w.image->add({});
