@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # D-27, D-28: while a program works under ticks of 1 ms its recorder is killed, or the disk of its profile is filled, at a random
 # moment: output and exit code are the bare run's, and the profile opens. RUNS is how often.
-# alone
 . "$(dirname "$0")/../e2e/guest.inc"
 runs=${RUNS:-50}
 
