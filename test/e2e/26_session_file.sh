@@ -36,5 +36,5 @@ expect_eq "exit code without a session file" $code 0
 expect_match out '^When +on .*, at least [0-9]+ processors?$'
 expect_no_match out 'looked up anew'
 report quality p
-expect_match out '^session: is missing'
+expect_match out '^(Damaged: )?session: is missing'
 expect_no_match out 'looked up anew'
