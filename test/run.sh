@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # The test runner: test/run.sh [WHAT...]. WHAT is unit, structure, e2e, stress, or part of a script's name; without it,
-# all but stress. Scripts run side by side, one more than there are processors because each sleeps at times; those with a
-# line "# alone" (they measure time) run one by one. The last line is "N passed, N failed".
+# all but stress. Scripts run two at a time (three take as long), those with a line "# alone" (they measure time) one by
+# one. The last line is "N passed, N failed".
 set -u
 cd "$(dirname "$0")/.." || exit 1
 export BUILD=$(realpath -m "${BUILD:-build/release}")
@@ -67,7 +67,7 @@ for script in "${scripts[@]}"; do [ -f "$script" ] && existing+=("$script"); don
 if [ ${#existing[@]} -gt 0 ]; then
   mapfile -t together < <(grep -L '^# alone' "${existing[@]}" | sort -u)
   mapfile -t alone < <(grep -l '^# alone' "${existing[@]}" | sort -u)
-  [ ${#together[@]} = 0 ] || printf '%s\0' "${together[@]}" | xargs -0 -n1 -P$(($(nproc) + 1)) bash -c 'run_script "$0"'
+  [ ${#together[@]} = 0 ] || printf '%s\0' "${together[@]}" | xargs -0 -n1 -P2 bash -c 'run_script "$0"'
   for script in "${alone[@]}"; do run_script "$script"; done
   for script in $(printf '%s\n' "${existing[@]}" | sort -u); do
     if [ "$(cat "$logs/${script//\//_}.result" 2>/dev/null)" = passed ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi

@@ -19,6 +19,8 @@ preempted	switched 1, spoilt 0
 chain	end of the chain
 pending	pending 27 -1 -1 -1
 T
+# What may be missing of the sums, in ms: of children that no library made the kernel's copy of the tables of much memory is.
+declare -A missing=([chain]=200 [long]=100)
 while IFS=$'\t' read -r kind words; do
   timeout 60 $programs/odd_signals $kind >bare </dev/null || fail "$kind fails bare: $?"
   expect_eq "$kind, bare" "$(tail -1 bare)" "$words"
@@ -39,5 +41,6 @@ while IFS=$'\t' read -r kind words; do
   done
   expect_eq "damages" "$("$VARVE" report quality --format json p | python3 -c 'import json, sys; print(json.load(sys.stdin)["damages"])')" 0
   expect_eq "negative times of threads" "$(rows threads p '[r for r in rows if any(v.startswith("-") for k, v in r.items() if k.endswith("_ns"))]')" "[]"
-  ledger p 1 $([ $kind = chain ] && echo 200 || echo 20)
+  rm -rf $kind && mv p $kind  # for the words of what is wrong
+  ledger $kind 1 ${missing[$kind]:-20}
 done <expected
