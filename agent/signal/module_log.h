@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// ModuleLog: which files are mapped where and when, the program's own at once and
-// others when a stack first leads through them. There is no
-// hook on dlopen: its search path depends on who calls it, and a wrapper would be the caller. So the
-// unwinder's lookups report every module they meet; only unloading is told by a hook (dlclose), by checking
-// who is still there. Context: signal (note), agent start and dlclose hook (the others, with SIGPROF
-// blocked).
+// ModuleLog: which files are mapped where and when, the program's own at once and others when a stack first
+// leads through them. There is no hook on dlopen: its search path depends on who calls it, and a wrapper
+// would be the caller. So the unwinder's lookups report every module they meet; only unloading is told by a
+// hook (dlclose), by checking who is still there. Context: signal (note), agent start and dlclose hook (the
+// others, with SIGPROF blocked).
 #pragma once
 
 #include <dlfcn.h>
