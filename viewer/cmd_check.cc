@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "viewer/command.h"
+#include "viewer/record/kernel_offers.h"
 #include "viewer/record/preflight.h"
 #include "viewer/record/profile_directory.h"
 #include "viewer/render/escape.h"
@@ -73,6 +74,8 @@ int run_check(std::span<const std::string> arguments) {
   bool colour = wants_colour(), good = !verdict.problem();
   std::string text;
   for (const record::Finding& finding : verdict.findings) text += finding_text(finding, colour);
+  if (good)
+    for (const record::Finding& finding : record::kernel_offers()) text += finding_text(finding, colour);
   text += good ? fmt::format("\nThis command can be recorded: varve record {}\n", render::escape(command[0]))
                : "\nThis command cannot be recorded as it is.\n";
   int written = print_text("check", text);

@@ -53,6 +53,7 @@ if [ $code = 2 ]; then
   allowed=
   echo "SKIPPED switches: $(cat err)"
 else
+  expect_match <("$VARVE" check true) '^switches +ok +every context switch can be seen$'
   expect_eq "exit code" $code 0
   more_work switches
 fi
@@ -174,6 +175,8 @@ C
 run ./refuse "$VARVE" record -q -o r sh -c 'sleep 0.2; exit 7'
 expect_eq "exit code where switches are refused" $code 7
 is_true r "run['facts']['observer'] == 'sweeps' and 'EPERM' in run['facts']['observer_reason'] and run['sweeps'] > 1"
+run ./refuse "$VARVE" check true
+expect_match out '^switches +ok +run states come from looks at /proc, .*: '
 run ./refuse "$VARVE" record -q -o refused --run-states switches touch started
 expect_eq "exit code where only switches would do" $code 2
 expect_one_line err
