@@ -19,7 +19,8 @@ preempted	switched 1, spoilt 0
 chain	end of the chain
 pending	pending 27 -1 -1 -1
 T
-# What may be missing of the sums, in ms: of children that no library made the kernel's copy of the tables of much memory is.
+# What may be missing of the sums, in ms. Children by a system call of the program's own are not recorded, and it is they who pay for
+# the kernel's copy of the page tables.
 declare -A missing=([chain]=200 [long]=100)
 while IFS=$'\t' read -r kind words; do
   timeout 60 $programs/odd_signals $kind >bare </dev/null || fail "$kind fails bare: $?"
