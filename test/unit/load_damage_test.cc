@@ -3,19 +3,11 @@
 // is shown and what is missing is said. Context: tests.
 #include <criterion/criterion.h>
 #include <fmt/format.h>
-#include <sys/inotify.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 
 #include "test/unit/profile_builder.h"
 #include "viewer/load/agent_file.h"
-#include "viewer/stored_views.h"
-#include "viewer/symbol/symbol_file.h"
 
 using namespace varve;
 using namespace varve::test;
@@ -269,99 +261,6 @@ Test(load_damage, a_stack_cannot_claim_more_than_its_record) {
   file[shared + 2] = 7 << format::kTokenBits | format::kTokenPlace;
   profile = load_files(files);
   cr_assert(says(*profile, "has a stack with a frame that was not met before"));
-}
-
-namespace {
-
-struct TemporaryDirectory {
-  std::filesystem::path path;
-  TemporaryDirectory() {
-    char name[] = "/tmp/varve-unit-XXXXXX";
-    path = mkdtemp(name);
-  }
-  ~TemporaryDirectory() { std::filesystem::remove_all(path); }
-};
-
-}  // namespace
-
-Test(load_directory, a_directory_and_a_single_file_are_read) {
-  TemporaryDirectory directory;
-  small_profile(true).write(directory.path);
-  auto profile = load::load(directory.path);
-  cr_assert(profile.has_value());
-  cr_assert_eq(profile->sample_count, 60);
-  auto single = load::load(directory.path / kAgent);
-  cr_assert(single.has_value());
-  cr_assert_eq(single->sample_count, 60);
-  cr_assert(single->damages.empty());
-  cr_assert(!load::load(directory.path / "nothing").has_value());
-}
-
-Test(load_directory, a_pipe_under_an_agents_name_does_not_block) {
-  TemporaryDirectory directory;
-  small_profile(true).write(directory.path);
-  cr_assert_eq(mkfifo((directory.path / "x-1-0.agent").c_str(), 0600), 0);
-  auto profile = load::load(directory.path);
-  cr_assert(profile.has_value());
-  cr_assert(says(*profile, "x-1-0.agent is not a regular file"));
-}
-
-Test(load_directory, what_is_no_plain_file_is_not_even_opened) {
-  // To open a device can do things, and to open a pipe lets the one go on that waits to write to it.
-  TemporaryDirectory directory;
-  small_profile(true).write(directory.path);
-  const auto pipe = directory.path / "elsewhere";
-  cr_assert_eq(mkfifo(pipe.c_str(), 0600), 0);
-  for (const char* name : {"session", "observer", "symbols", "code", "decoded", "views", "x-1-0.agent"}) {
-    std::filesystem::remove(directory.path / name);
-    std::filesystem::create_symlink("elsewhere", directory.path / name);
-  }
-  const int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-  cr_assert_geq(inotify_add_watch(watch, pipe.c_str(), IN_OPEN), 0);
-  auto profile = load::load(directory.path);
-  cr_assert(profile.has_value());
-  cr_assert_not(read_stored_views(*profile).has_value());
-  cr_expect_not(symbol::read_symbol_file(*profile).has_value());
-  cr_expect_not(symbol::read_code_file(*profile).has_value());
-  char event[4096];
-  cr_expect_eq(read(watch, event, sizeof event), -1, "it was opened");
-  cr_expect_eq(errno, EAGAIN);
-  close(watch);
-}
-
-Test(load_directory, a_file_of_holes_is_not_read) {
-  TemporaryDirectory directory;
-  small_profile(true).write(directory.path);
-  std::ofstream(directory.path / "symbols") << "varve";
-  std::filesystem::copy_file(directory.path / kAgent, directory.path / "x-1-0.agent");
-  for (const char* name : {"session", "x-1-0.agent", "symbols"})
-    cr_assert_eq(truncate((directory.path / name).c_str(), off_t(1) << 42), 0);
-  auto profile = load::load(directory.path);
-  cr_assert(profile.has_value());
-  cr_expect(says(*profile, "session is mostly holes"));
-  cr_expect(says(*profile, "x-1-0.agent is mostly holes"));
-  const auto symbols = symbol::read_symbol_file(*profile);
-  cr_assert_not(symbols.has_value());
-  cr_expect_neq(symbols.error().find("is mostly holes"), std::string::npos, "%s", symbols.error().c_str());
-}
-
-Test(load_directory, the_newest_profile_is_found) {
-  TemporaryDirectory directory;
-  cr_assert(!load::find_newest_profile(directory.path).has_value());
-  uint64_t starts[] = {5, 9, 7};
-  for (int i = 0; i < 3; ++i) {
-    auto builder = small_profile(true);
-    builder.with_session = false;
-    builder.process(0).start_time_ns = starts[i];
-    auto path = directory.path / ("p" + std::to_string(i) + ".varve");
-    std::filesystem::create_directory(path);
-    builder.write(path);
-  }
-  std::filesystem::create_directory(directory.path / "other");
-  std::ofstream(directory.path / "other" / "session") << "not ours";
-  auto newest = load::find_newest_profile(directory.path);
-  cr_assert(newest.has_value());
-  cr_assert(*newest == (directory.path / "p1.varve").string());
 }
 
 /// A shared frame takes no byte, but below another root it is another path: a file must not buy thousands of
