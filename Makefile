@@ -40,7 +40,8 @@ VIEWER_LIBS := -lstdc++ -Wl,-u,__gcclibcxx_demangle_callback -l:libstdc++.a -lfm
 # The agent is the same in every variant but faults: a sanitizer's runtime has no place in a stranger's process.
 # Intel's processors since Skylake keep no decoded jump that crosses 32 bytes: it doubled the cost of a mutex pair.
 WHOLE_JUMPS := $(if $(findstring clang,$(CXX)),,-Wa,)-mbranches-within-32B-boundaries
-AGENT_FLAGS := $(COMMON_FLAGS) -O2 -g -fPIC -fvisibility=hidden -fvisibility-inlines-hidden -fno-exceptions -fno-rtti \
+# No mark for shadow stacks, which are then off where it is loaded: a handler that is entered by a jump returns past them.
+AGENT_FLAGS := $(COMMON_FLAGS) -fcf-protection=none -O2 -g -fPIC -fvisibility=hidden -fvisibility-inlines-hidden -fno-exceptions -fno-rtti \
   -fno-threadsafe-statics -ftls-model=initial-exec -fno-stack-protector -fno-plt $(WHOLE_JUMPS)
 ifeq ($(VARIANT),faults)
 AGENT_FLAGS += -DVARVE_FAULTS

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 // What the program has signals do. Those that ticks come by (SIGPROF, and SIGTRAP where they come from
-// events) have the disposition the program gave them, not ours; masks are hook_signal_mask's. Its handlers of
-// faults run with ticks held back where they ask for an alternate stack (SA_ONSTACK, often a small one), but
-// not with SA_NODEFER: one that leaves by longjmp would leave them blocked. Its alternate stacks are its own,
-// and ours is not shown. Of the flags of its handler of such a signal SA_SIGINFO, SA_RESETHAND, SA_NODEFER
-// and the mask are as asked. Without SA_RESTART its system calls return EINTR, but for ticks as well as for
-// its own signals, because the kernel asks the flag of the one handler it knows; a one-shot handler
-// (SA_RESETHAND) always restarts, as ticks come after it too. SA_ONSTACK, with our stack where the program
-// has none, is on but where it has a handler without: that may leave its stack for another (swapcontext) and
-// come back, and the kernel would have begun at the top of the alternate one meanwhile. Context: any thread
-// of the target, its signal handlers included.
+// events) have the disposition the program gave them, not ours; masks are hook_signal_mask's. Of the flags of
+// its handler of such a signal SA_SIGINFO, SA_RESETHAND, SA_NODEFER and the mask are as asked. Without
+// SA_RESTART its system calls return EINTR, but for ticks as well as for its own signals, because the kernel
+// asks the flag of the one handler it knows; a one-shot handler (SA_RESETHAND) always restarts, as ticks come
+// after it too. Its handlers that ask for an alternate stack (SA_ONSTACK) are entered by
+// signal/handler_stack: the program's alternate stacks are its own, and ours is not shown. Such handlers of
+// faults run with ticks held back, for that stack is often a small one, but not with SA_NODEFER: one that
+// leaves by longjmp would leave them blocked. Not kept apart: two threads that set a handler for one signal
+// at once. Context: any thread of the target, its signal handlers included.
 #include <signal.h>
 
 #include <atomic>
@@ -19,9 +18,10 @@
 #include "agent/image.h"
 #include "agent/real.h"
 #include "agent/signal/agent_state.h"
+#include "agent/signal/alternate_stack.h"
+#include "agent/signal/handler_stack.h"
 #include "agent/signal/tick_handler.h"
 #include "agent/signal_block.h"
-#include "agent/thread_registry.h"
 
 namespace varve::agent {
 namespace {
@@ -47,17 +47,28 @@ constexpr uint64_t kHeldInTicks = ~uint64_t{1u << (SIGSEGV - 1) | 1u << (SIGBUS 
 /// Ticks interrupt no system call, unless the program's own signals of that number are to do so.
 bool install_handler(int number, const struct sigaction& program, bool handled, struct sigaction* before) {
   const bool interrupts = handled && !(program.sa_flags & (SA_RESTART | int(SA_RESETHAND)));
-  const bool on_own_stack = handled && !(program.sa_flags & SA_ONSTACK);
   if (const long error = refused(__NR_rt_sigaction)) return errno = int(-error), false;
   struct sigaction ours = {};
   ours.sa_sigaction = handle_tick_signal;
   ours.sa_mask.__val[0] = kHeldInTicks;
-  ours.sa_flags = SA_SIGINFO | (on_own_stack ? 0 : SA_ONSTACK) | (interrupts ? 0 : SA_RESTART);
+  ours.sa_flags = SA_SIGINFO | SA_ONSTACK | (interrupts ? 0 : SA_RESTART);
   return sigaction_real(number, static_cast<const struct sigaction*>(&ours), before) == 0;
 }
 
+constexpr int kRestorer = 0x04000000;  // SA_RESTORER of the kernel's asm/signal.h
+void (*restorer_of_c_library)() = nullptr;
+
+/// As it would be read back: with what the C library adds, and without what the kernel takes out.
+struct sigaction as_the_kernel_keeps(struct sigaction action) {
+  action.sa_flags |= kRestorer;
+  action.sa_restorer = restorer_of_c_library;
+  action.sa_mask.__val[0] &= ~(uint64_t{1} << (SIGKILL - 1) | uint64_t{1} << (SIGSTOP - 1));
+  return action;
+}
+
 /// A copy: to read what is in no memory faults here, where the program's handler of faults is let in.
-void set_program_action(ProgramSignal& of_program, const struct sigaction action) {
+void set_program_action(ProgramSignal& of_program, const struct sigaction wanted) {
+  const struct sigaction action = as_the_kernel_keeps(wanted);
   bool was_handled = of_program.handled();
   {
     SignalBlock guard;
@@ -78,9 +89,6 @@ int program_sigaction(ProgramSignal& of_program, const struct sigaction* action,
   return 0;
 }
 
-/// Of each fault: signals of ticks that stand in its handler's mask by our doing.
-std::atomic<uint64_t> held_for_fault[32]{};
-
 /// Ticks are held back from handlers that may stand on a small stack. One that leaves by longjmp with
 /// SA_NODEFER would leave them blocked for good.
 uint64_t ticks_to_hold(const struct sigaction& action) {
@@ -88,17 +96,37 @@ uint64_t ticks_to_hold(const struct sigaction& action) {
   return holds ? agent_state.tick_signals & ~action.sa_mask.__val[0] : 0;
 }
 
-int fault_sigaction(int signal, const struct sigaction* action, struct sigaction* before) {
-  const uint64_t was_held = held_for_fault[signal].load(std::memory_order_relaxed);
-  struct sigaction held = {};
-  if (action) held = *action;
-  const uint64_t hold = action ? ticks_to_hold(held) : 0;
-  held.sa_mask.__val[0] |= hold;
-  int result = sigaction_real(signal, action ? static_cast<const struct sigaction*>(&held) : nullptr, before);
-  if (result) return result;
-  if (before) before->sa_mask.__val[0] &= ~was_held;
-  if (action) held_for_fault[signal].store(hold, std::memory_order_relaxed);
-  return 0;
+/// As the kernel is to have it: the handler entered by ours where it asks for an alternate stack, and ticks
+/// held back from one of faults.
+struct sigaction for_kernel(int signal, struct sigaction action) {
+  if ((action.sa_flags & SA_ONSTACK) && is_handler(action.sa_handler))
+    action.sa_sigaction = enter_on_its_stack;
+  if (is_fault(signal)) action.sa_mask.__val[0] |= ticks_to_hold(action);
+  return action;
+}
+
+/// Of a disposition in the kernel that the program set, what is ours: its handler where that is entered by
+/// ours, and the signals of ticks that are held back from it.
+struct TakenOver {
+  AnyHandler handler;
+  uint64_t held;
+};
+std::atomic<uint64_t> held_from[kSignals + 1]{};
+TakenOver taken_over(int signal) {
+  return {entered_handler(signal), held_from[signal].load(std::memory_order_relaxed)};
+}
+
+/// The handler is known before the kernel can call it.
+int take_over(int signal, const struct sigaction wanted, struct sigaction* before) {
+  const struct sigaction ours = for_kernel(signal, wanted);
+  const TakenOver was = taken_over(signal);
+  if (ours.sa_sigaction == enter_on_its_stack) set_entered_handler(signal, wanted.sa_sigaction);
+  const int result = sigaction_real(signal, &ours, before);
+  if (result)
+    set_entered_handler(signal, was.handler);
+  else
+    held_from[signal].store(ours.sa_mask.__val[0] & ~wanted.sa_mask.__val[0], std::memory_order_relaxed);
+  return result;
 }
 
 /// The program's copy of a signal that ticks come by; null: the kernel has what it set. A child of vfork sets
@@ -120,16 +148,29 @@ Handler set_program_handler(ProgramSignal& of_program, Handler handler, int flag
 constexpr int kBsd = SA_RESTART;
 constexpr int kSystemV = int(SA_RESETHAND | SA_NODEFER);
 
-/// The kernel's answer is our handler in a child of vfork or of a clone, which has our dispositions and is
-/// not recorded, and where the kernel did not take the program's back.
-struct sigaction as_the_program_set(int number, const struct sigaction& in_kernel) {
-  ProgramSignal* of_program = agent_state.program_signal(number);
-  return of_program && in_kernel.sa_sigaction == handle_tick_signal ? of_program->get() : in_kernel;
+/// The kernel's answer is our handler of ticks in a child of vfork or of a clone, which has our dispositions
+/// and is not recorded, and where the kernel did not take the program's back.
+struct sigaction as_the_program_set(int number, struct sigaction in_kernel, const TakenOver& of_program) {
+  ProgramSignal* of_ticks = agent_state.program_signal(number);
+  if (of_ticks && in_kernel.sa_sigaction == handle_tick_signal) return of_ticks->get();
+  if (in_kernel.sa_sigaction == enter_on_its_stack) in_kernel.sa_sigaction = of_program.handler;
+  in_kernel.sa_mask.__val[0] &= ~of_program.held;
+  return in_kernel;
 }
 Handler as_the_program_set(int number, Handler in_kernel) {
+  if (in_kernel == SIG_ERR) return in_kernel;
   struct sigaction action = {};
   action.sa_handler = in_kernel;
-  return as_the_program_set(number, action).sa_handler;
+  return as_the_program_set(number, action, taken_over(number)).sa_handler;
+}
+
+/// Of a signal that no ticks come by, or in a process that is not recorded.
+int other_sigaction(int signal, const struct sigaction* action, struct sigaction* before) {
+  const TakenOver was = taken_over(signal);
+  const int result = action && in_recorded_process() ? take_over(signal, *action, before)
+                                                     : sigaction_real(signal, action, before);
+  if (!result && before) *before = as_the_program_set(signal, *before, was);
+  return result;
 }
 
 }  // namespace
@@ -147,6 +188,8 @@ void release_pending_signals(uint64_t signals) {
 bool begin_tick_signal(int number) {
   struct sigaction before = {};
   if (!install_handler(number, before, false, &before)) return false;
+  struct sigaction ours = {};
+  if (!sigaction_real(number, nullptr, &ours)) restorer_of_c_library = ours.sa_restorer;
   ProgramSignal& of_program = agent_state.program_signals[agent_state.tick_signals ? 1 : 0];
   of_program.begin(number, before);
   agent_state.tick_signals |= of_program.bit();
@@ -184,10 +227,8 @@ void take_back_ignored_signals() {
 
 VARVE_HOOK int sigaction(int signal, const struct sigaction* action, struct sigaction* before) noexcept {
   if (ProgramSignal* of_program = owned(signal)) return program_sigaction(*of_program, action, before);
-  if (is_fault(signal) && in_recorded_process()) return fault_sigaction(signal, action, before);
-  const int result = sigaction_real(signal, action, before);
-  if (!result && before) *before = as_the_program_set(signal, *before);
-  return result;
+  const bool exists = signal > 0 && signal <= kSignals;
+  return exists ? other_sigaction(signal, action, before) : sigaction_real(signal, action, before);
 }
 
 VARVE_HOOK Handler signal(int number, Handler handler) noexcept {

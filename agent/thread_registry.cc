@@ -13,6 +13,7 @@
 #include <new>
 
 #include "agent/signal/agent_state.h"
+#include "agent/signal/alternate_stack.h"
 #include "agent/signal/clock.h"
 #include "agent/signal/tick_source.h"
 #include "agent/signal_block.h"
@@ -24,9 +25,6 @@ namespace varve::agent {
 namespace {
 
 constexpr uint32_t kGuardBytes = 4096;
-/// A signal frame is 3.5 KB, 11.6 KB once AMX is used; the handler takes under 2 KB; the rest is margin for
-/// the program's own handlers that ask for SA_ONSTACK and find ours.
-constexpr uint32_t kAlternateStackBytes = 256 * 1024;
 /// Blocks kept for threads to come; the memory of a burst of threads goes back.
 constexpr uint32_t kMaxFreeBlocks = 64;
 constexpr uint32_t kFirstThreadChunk =
@@ -42,9 +40,6 @@ struct Registry {
   uint32_t next_index = 0;
 };
 constinit Registry registry;
-
-/// One that the kernel did not take back: of the only thread of a child that is not recorded.
-constinit std::atomic<const void*> left_alternate_stack{nullptr};
 
 class RegistryGuard {
  public:
@@ -189,27 +184,6 @@ ThreadBlock* acquire_block() {
 void release_block(ThreadBlock* block) {
   RegistryGuard guard;
   keep_or_unmap(*block);
-}
-
-/// Ours only where the thread has none: a program's own is left alone and replaces ours when it sets one.
-void install_alternate_stack(ThreadBlock& block) {
-  stack_t current{};
-  raw_syscall(__NR_sigaltstack, 0, as_arg(&current));
-  if (!(current.ss_flags & SS_DISABLE)) return;
-  stack_t ours{block.alternate_stack, 0, kAlternateStackBytes};
-  block.alternate_stack_installed = !failed(raw_syscall(__NR_sigaltstack, as_arg(&ours), 0));
-}
-
-void remove_alternate_stack(ThreadBlock& block) {
-  stack_t current{}, none{nullptr, SS_DISABLE, 0};
-  const bool asked = !failed(raw_syscall(__NR_sigaltstack, 0, as_arg(&current)));
-  if (asked && current.ss_sp != block.alternate_stack) return;
-  if (!asked || failed(raw_syscall(__NR_sigaltstack, as_arg(&none), 0)))
-    left_alternate_stack.store(block.alternate_stack, std::memory_order_relaxed);
-}
-
-bool is_our_alternate_stack(const void* low) {
-  return low && low == (current_block ? current_block->alternate_stack : left_alternate_stack.load());
 }
 
 void begin_thread(ThreadBlock& block, const ThreadStart& start) {

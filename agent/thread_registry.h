@@ -33,13 +33,6 @@ void stop_all_ticks();
 /// afterwards.
 void end_thread(ThreadBlock& block);
 
-/// Gives the calling thread the block's alternate signal stack, unless the program has set one of its own.
-void install_alternate_stack(ThreadBlock& block);
-/// Takes it away again, if it is still the thread's.
-void remove_alternate_stack(ThreadBlock& block);
-/// Of the calling thread, by the lowest address of the stack that the kernel says it has.
-bool is_our_alternate_stack(const void* low);
-
 /// Somebody asks at `time_ns` for the end of the thread of that number, if it is a recorded one.
 void note_cancellation(int32_t tid, uint64_t time_ns);
 

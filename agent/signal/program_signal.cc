@@ -3,6 +3,7 @@
 // Context: signal, hooks.
 #include "agent/signal/program_signal.h"
 
+#include "agent/signal/handler_stack.h"
 #include "agent/signal/kernel_signal.h"
 #include "agent/signal/raw_syscall.h"
 #include "common/tick_event.h"
@@ -50,16 +51,13 @@ void ProgramSignal::pass_on(const siginfo_t& info, ucontext_t& context) const {
     raw_syscall(__NR_kill, raw_syscall(__NR_getpid), number_);
 }
 
-/// Our own handler runs with nearly all signals blocked; the program's has the mask that it asked for.
+/// Our own handler runs with nearly all signals blocked; the program's has the mask that it asked for. On its
+/// return the kernel restores what was interrupted.
 void ProgramSignal::call(const struct sigaction& action, siginfo_t& info, ucontext_t& context) const {
-  uint64_t mask = context.uc_sigmask.__val[0] | action.sa_mask.__val[0], before = 0;
+  uint64_t mask = context.uc_sigmask.__val[0] | action.sa_mask.__val[0];
   if (!(action.sa_flags & SA_NODEFER)) mask |= bit();
-  raw_syscall(__NR_rt_sigprocmask, SIG_SETMASK, as_arg(&mask), as_arg(&before), kKernelSetBytes);
-  if (action.sa_flags & SA_SIGINFO)
-    action.sa_sigaction(number_, &info, &context);
-  else
-    action.sa_handler(number_);
-  raw_syscall(__NR_rt_sigprocmask, SIG_SETMASK, as_arg(&before), 0, kKernelSetBytes);
+  raw_syscall(__NR_rt_sigprocmask, SIG_SETMASK, as_arg(&mask), 0, kKernelSetBytes);
+  enter_handler(action.sa_sigaction, action.sa_flags & SA_ONSTACK, number_, info, context);
 }
 
 struct sigaction ProgramSignal::get() {
@@ -70,8 +68,7 @@ struct sigaction ProgramSignal::get() {
 void ProgramSignal::set(const struct sigaction& action) {
   SpinGuard guard(lock_);
   action_ = action;
-  bool own = (action.sa_flags & SA_SIGINFO) || (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
-  handled_.store(own, std::memory_order_relaxed);
+  handled_.store(is_handler(action.sa_handler), std::memory_order_relaxed);
 }
 
 void ProgramSignal::deliver(siginfo_t& info, void* interrupted, bool blocked) {
@@ -80,7 +77,9 @@ void ProgramSignal::deliver(siginfo_t& info, void* interrupted, bool blocked) {
   if (is_forced(info) && (blocked || action.sa_handler == SIG_IGN)) return die(context);
   if (handled()) {
     if (blocked) return pass_on(info, context);
-    if (action.sa_flags & int(SA_RESETHAND)) set({});
+    struct sigaction next = action;
+    next.sa_handler = SIG_DFL;  // and the rest stays, as in the kernel
+    if (action.sa_flags & int(SA_RESETHAND)) set(next);
     return call(action, info, context);
   }
   if (action.sa_handler == SIG_IGN) return;

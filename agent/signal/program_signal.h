@@ -14,6 +14,9 @@
 
 namespace varve::agent {
 
+/// A function, whatever the flags that stand with it.
+inline bool is_handler(void (*handler)(int)) { return handler != SIG_DFL && handler != SIG_IGN; }
+
 class ProgramSignal {
  public:
   /// Which it is, once ticks come by it; before, 0.
@@ -41,7 +44,8 @@ class ProgramSignal {
 
   /// Does with one that is not a tick what the kernel would have done without us. `blocked`: by the thread,
   /// as the program believes. Without a handler of the program's it then stays pending; with one it is sent
-  /// again, to a thread that does not block it. What the processor forced by an instruction cannot wait.
+  /// again, to a thread that does not block it. What the processor forced by an instruction cannot wait. Does
+  /// not return where it enters the program's handler (handler_stack.h).
   void deliver(siginfo_t& info, void* context, bool blocked);
 
   /// Gives the kernel's slot the disposition of a program that has no handler.
@@ -62,7 +66,7 @@ class ProgramSignal {
   bool send_to(int thread) const;
   void die(ucontext_t& context) const;
   void pass_on(const siginfo_t& info, ucontext_t& context) const;
-  void call(const struct sigaction& action, siginfo_t& info, ucontext_t& context) const;
+  [[noreturn]] void call(const struct sigaction& action, siginfo_t& info, ucontext_t& context) const;
   void keep_pending(const siginfo_t& info);
 
   int number_ = 0;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # libvarve.so as a guest: it exports the interposed functions, those of varve.h and no other name, needs only the C library, is bound before
-# the first tick, has no path of its own and no thread-local storage but one pointer.
+# the first tick, has no path of its own, no mark for shadow stacks and no thread-local storage but one pointer.
 . "$(dirname "$0")/common.inc"
 
 # The library for --waits off has the hooks but those of waits, and is the same otherwise: the objects are.
@@ -25,6 +25,7 @@ comm -23 "$work/needed" "$work/allowed" >"$work/more"
 grep -qE 'BIND_NOW|FLAGS_1.*NOW' "$work/dynamic" || fail "not bound at load (-z now)"
 grep -q NODELETE "$work/dynamic" || fail "may be unloaded (-z nodelete)"
 ! grep -qE 'RPATH|RUNPATH' "$work/dynamic" || fail "has a search path of its own"
+! readelf -nW "$library" | grep -q SHSTK || fail "is marked as fit for shadow stacks (-fcf-protection=none)"
 ! grep -q TEXTREL "$work/dynamic" || fail "has text relocations"
 tls=$(($(readelf -lW "$library" | awk '$1 == "TLS" {print $6}'))) # hexadecimal; none: 0
 [ "$tls" -le 8 ] || fail "has $tls bytes of thread-local storage, more than one pointer"

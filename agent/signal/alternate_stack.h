@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// The alternate signal stack that the agent gives a thread that has none, so that ticks take nothing of a
+// small stack. Not what the program's handlers run on: that is handler_stack.h. Context: signal
+// (is_our_alternate_stack), hooks, the thread's own start and end.
+#pragma once
+
+#include <cstdint>
+
+#include "agent/signal/thread_block.h"
+
+namespace varve::agent {
+
+/// A signal frame is 3.5 KB, 11.6 KB once AMX is used; the handler takes under 2 KB, and what a stack's rules
+/// are read with some more. The rest is margin for frames that are moved from here.
+inline constexpr uint32_t kAlternateStackBytes = 256 * 1024;
+
+/// Gives the calling thread the block's alternate signal stack, unless the program has set one of its own.
+void install_alternate_stack(ThreadBlock& block);
+/// Takes it away again, if it is still the thread's.
+void remove_alternate_stack(ThreadBlock& block);
+/// Of the calling thread, by the lowest address of the stack that the kernel says it has.
+bool is_our_alternate_stack(const void* low);
+
+}  // namespace varve::agent
