@@ -38,31 +38,30 @@ bool is_fault(int signal) {
   return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE || signal == SIGTRAP;
 }
 
-/// A handler of the program's that came within a tick and left it by a jump, or by an asynchronous
-/// cancellation, would leave SIGPROF blocked, and perhaps a lock of ours taken. Only faults stay let in: the
-/// kernel ends a process where one is blocked.
-constexpr uint64_t kHeldInTicks = ~uint64_t{1u << (SIGSEGV - 1) | 1u << (SIGBUS - 1) | 1u << (SIGILL - 1) |
-                                            1u << (SIGFPE - 1) | 1u << (SIGTRAP - 1)};
-
 /// Ticks interrupt no system call, unless the program's own signals of that number are to do so.
 bool install_handler(int number, const struct sigaction& program, bool handled, struct sigaction* before) {
   const bool interrupts = handled && !(program.sa_flags & (SA_RESTART | int(SA_RESETHAND)));
+  const bool on_own_stack = handled && !(program.sa_flags & SA_ONSTACK);
   if (const long error = refused(__NR_rt_sigaction)) return errno = int(-error), false;
   struct sigaction ours = {};
   ours.sa_sigaction = handle_tick_signal;
-  ours.sa_mask.__val[0] = kHeldInTicks;
-  ours.sa_flags = SA_SIGINFO | SA_ONSTACK | (interrupts ? 0 : SA_RESTART);
+  ours.sa_mask.__val[0] = kHeldBack;
+  ours.sa_flags = SA_SIGINFO | (on_own_stack ? 0 : SA_ONSTACK) | (interrupts ? 0 : SA_RESTART);
   return sigaction_real(number, static_cast<const struct sigaction*>(&ours), before) == 0;
 }
 
 constexpr int kRestorer = 0x04000000;  // SA_RESTORER of the kernel's asm/signal.h
+/// Flags that the kernel keeps (UAPI_SA_FLAGS, since Linux 5.11).
+constexpr int kKeptFlags = SA_NOCLDSTOP | SA_NOCLDWAIT | SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER |
+                           int(SA_RESETHAND) | 0x800 /* SA_EXPOSE_TAGBITS */ | kRestorer;
+constexpr uint64_t kNeverBlocked = uint64_t{1} << (SIGKILL - 1) | uint64_t{1} << (SIGSTOP - 1);
 void (*restorer_of_c_library)() = nullptr;
 
 /// As it would be read back: with what the C library adds, and without what the kernel takes out.
 struct sigaction as_the_kernel_keeps(struct sigaction action) {
-  action.sa_flags |= kRestorer;
+  action.sa_flags = (action.sa_flags & kKeptFlags) | kRestorer;
   action.sa_restorer = restorer_of_c_library;
-  action.sa_mask.__val[0] &= ~(uint64_t{1} << (SIGKILL - 1) | uint64_t{1} << (SIGSTOP - 1));
+  action.sa_mask.__val[0] &= ~kNeverBlocked;
   return action;
 }
 
@@ -84,48 +83,38 @@ void set_program_action(ProgramSignal& of_program, const struct sigaction wanted
 
 int program_sigaction(ProgramSignal& of_program, const struct sigaction* action, struct sigaction* before) {
   struct sigaction old = of_program.get();
-  if (action) set_program_action(of_program, *action);
+  // Ours is what somebody read from the kernel past our hook, and puts back.
+  if (action) set_program_action(of_program, action->sa_sigaction == handle_tick_signal ? old : *action);
   if (before) *before = old;
   return 0;
 }
 
-/// Ticks are held back from handlers that may stand on a small stack. One that leaves by longjmp with
-/// SA_NODEFER would leave them blocked for good.
-uint64_t ticks_to_hold(const struct sigaction& action) {
-  const bool holds = (action.sa_flags & SA_ONSTACK) && !(action.sa_flags & SA_NODEFER);
-  return holds ? agent_state.tick_signals & ~action.sa_mask.__val[0] : 0;
+/// Ticks are held back from handlers of faults, which may stand on a small stack. One that leaves by longjmp
+/// with SA_NODEFER would leave them blocked for good.
+uint64_t ticks_to_hold(int signal, const struct sigaction& action) {
+  return is_fault(signal) && !(action.sa_flags & SA_NODEFER) ? agent_state.tick_signals : 0;
 }
 
-/// As the kernel is to have it: the handler entered by ours where it asks for an alternate stack, and ticks
-/// held back from one of faults.
-struct sigaction for_kernel(int signal, struct sigaction action) {
-  if ((action.sa_flags & SA_ONSTACK) && is_handler(action.sa_handler))
-    action.sa_sigaction = enter_on_its_stack;
-  if (is_fault(signal)) action.sa_mask.__val[0] |= ticks_to_hold(action);
-  return action;
+EnteredHandler entered(int signal, const struct sigaction& action) {
+  const uint64_t own = action.sa_flags & SA_NODEFER ? 0 : uint64_t{1} << (signal - 1);
+  const uint64_t mask = action.sa_mask.__val[0] & ~kNeverBlocked;
+  return {action.sa_sigaction, mask, mask | own | ticks_to_hold(signal, action)};
 }
 
-/// Of a disposition in the kernel that the program set, what is ours: its handler where that is entered by
-/// ours, and the signals of ticks that are held back from it.
-struct TakenOver {
-  AnyHandler handler;
-  uint64_t held;
-};
-std::atomic<uint64_t> held_from[kSignals + 1]{};
-TakenOver taken_over(int signal) {
-  return {entered_handler(signal), held_from[signal].load(std::memory_order_relaxed)};
+/// Those who read the kernel's disposition past our hook, and set what they have read, set that.
+bool is_to_be_entered(const struct sigaction& action) {
+  return (action.sa_flags & SA_ONSTACK) && is_handler(action.sa_handler) &&
+         action.sa_sigaction != enter_on_its_stack;
 }
 
 /// The handler is known before the kernel can call it.
-int take_over(int signal, const struct sigaction wanted, struct sigaction* before) {
-  const struct sigaction ours = for_kernel(signal, wanted);
-  const TakenOver was = taken_over(signal);
-  if (ours.sa_sigaction == enter_on_its_stack) set_entered_handler(signal, wanted.sa_sigaction);
-  const int result = sigaction_real(signal, &ours, before);
-  if (result)
-    set_entered_handler(signal, was.handler);
-  else
-    held_from[signal].store(ours.sa_mask.__val[0] & ~wanted.sa_mask.__val[0], std::memory_order_relaxed);
+int set_entered(int signal, struct sigaction action, struct sigaction* before) {
+  const EnteredHandler was = entered_handler(signal);
+  set_entered_handler(signal, entered(signal, action));
+  action.sa_sigaction = enter_on_its_stack;
+  action.sa_mask.__val[0] = kHeldBack;
+  const int result = sigaction_real(signal, static_cast<const struct sigaction*>(&action), before);
+  if (result) set_entered_handler(signal, was);
   return result;
 }
 
@@ -150,27 +139,44 @@ constexpr int kSystemV = int(SA_RESETHAND | SA_NODEFER);
 
 /// The kernel's answer is our handler of ticks in a child of vfork or of a clone, which has our dispositions
 /// and is not recorded, and where the kernel did not take the program's back.
-struct sigaction as_the_program_set(int number, struct sigaction in_kernel, const TakenOver& of_program) {
+struct sigaction as_the_program_set(int number, struct sigaction in_kernel, const EnteredHandler& entered) {
   ProgramSignal* of_ticks = agent_state.program_signal(number);
   if (of_ticks && in_kernel.sa_sigaction == handle_tick_signal) return of_ticks->get();
-  if (in_kernel.sa_sigaction == enter_on_its_stack) in_kernel.sa_sigaction = of_program.handler;
-  in_kernel.sa_mask.__val[0] &= ~of_program.held;
+  const bool enters = in_kernel.sa_sigaction == enter_on_its_stack;
+  if (enters) in_kernel.sa_sigaction = entered.handler;
+  // A one-shot handler that was called leaves its flags and its mask.
+  const bool called =
+      in_kernel.sa_handler == SIG_DFL && in_kernel.sa_mask.__val[0] == (kHeldBack & ~kNeverBlocked);
+  if (enters || called) in_kernel.sa_mask.__val[0] = entered.mask;
   return in_kernel;
 }
 Handler as_the_program_set(int number, Handler in_kernel) {
   if (in_kernel == SIG_ERR) return in_kernel;
   struct sigaction action = {};
   action.sa_handler = in_kernel;
-  return as_the_program_set(number, action, taken_over(number)).sa_handler;
+  return as_the_program_set(number, action, entered_handler(number)).sa_handler;
 }
+
+/// From here to below SIGRTMIN the C library has signals to itself, and refuses them unseen.
+constexpr int kFirstOfLibrary = 32;
 
 /// Of a signal that no ticks come by, or in a process that is not recorded.
 int other_sigaction(int signal, const struct sigaction* action, struct sigaction* before) {
-  const TakenOver was = taken_over(signal);
-  const int result = action && in_recorded_process() ? take_over(signal, *action, before)
-                                                     : sigaction_real(signal, action, before);
+  const EnteredHandler was = entered_handler(signal);
+  const bool enters = action && in_recorded_process() && is_to_be_entered(*action);
+  const int result = enters ? set_entered(signal, *action, before) : sigaction_real(signal, action, before);
   if (!result && before) *before = as_the_program_set(signal, *before, was);
   return result;
+}
+
+/// Its handler has nothing of ours to stand on any more, and ours may be refused its calls.
+void put_back_entered(int number) {
+  const EnteredHandler entered = entered_handler(number);
+  struct sigaction action = {};
+  if (!entered.handler || sigaction_real(number, nullptr, &action)) return;
+  if (action.sa_sigaction != enter_on_its_stack) return;
+  action = as_the_program_set(number, action, entered);
+  sigaction_real(number, static_cast<const struct sigaction*>(&action), nullptr);
 }
 
 }  // namespace
@@ -197,6 +203,7 @@ bool begin_tick_signal(int number) {
 }
 
 void end_tick_signals(ThreadBlock* block) {
+  for (int number = 1; number <= kSignals; ++number) put_back_entered(number);
   for (ProgramSignal& each : agent_state.program_signals) {
     struct sigaction program = each.get();
     if (!each.number()) continue;
@@ -207,7 +214,7 @@ void end_tick_signals(ThreadBlock* block) {
       each.put_back_unhandled();
   }
   if (!block) return;
-  remove_alternate_stack(*block);
+  leave_alternate_stack(*block);
   change_mask(SIG_BLOCK, block->program_blocks);
 }
 
@@ -227,8 +234,9 @@ void take_back_ignored_signals() {
 
 VARVE_HOOK int sigaction(int signal, const struct sigaction* action, struct sigaction* before) noexcept {
   if (ProgramSignal* of_program = owned(signal)) return program_sigaction(*of_program, action, before);
-  const bool exists = signal > 0 && signal <= kSignals;
-  return exists ? other_sigaction(signal, action, before) : sigaction_real(signal, action, before);
+  const bool is_programs =
+      signal > 0 && signal <= kSignals && (signal < kFirstOfLibrary || signal >= SIGRTMIN);
+  return is_programs ? other_sigaction(signal, action, before) : sigaction_real(signal, action, before);
 }
 
 VARVE_HOOK Handler signal(int number, Handler handler) noexcept {

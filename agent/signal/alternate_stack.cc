@@ -12,7 +12,8 @@
 namespace varve::agent {
 namespace {
 
-/// One that the kernel did not take back: of the only thread of a child that is not recorded.
+/// Of the only thread of a child that is not recorded: the kernel did not take it back, or gives it again
+/// when a handler returns in which the child began.
 constinit std::atomic<const void*> left_alternate_stack{nullptr};
 
 }  // namespace
@@ -26,12 +27,15 @@ void install_alternate_stack(ThreadBlock& block) {
   block.alternate_stack_installed = !failed(raw_syscall(__NR_sigaltstack, as_arg(&ours), 0));
 }
 
-void remove_alternate_stack(ThreadBlock& block) {
+void remove_alternate_stack(const ThreadBlock& block) {
   stack_t current{}, none{nullptr, SS_DISABLE, 0};
   const bool asked = !failed(raw_syscall(__NR_sigaltstack, 0, as_arg(&current)));
-  if (asked && current.ss_sp != block.alternate_stack) return;
-  if (!asked || failed(raw_syscall(__NR_sigaltstack, as_arg(&none), 0)))
-    left_alternate_stack.store(block.alternate_stack, std::memory_order_relaxed);
+  if (asked && current.ss_sp == block.alternate_stack) raw_syscall(__NR_sigaltstack, as_arg(&none), 0);
+}
+
+void leave_alternate_stack(const ThreadBlock& block) {
+  left_alternate_stack.store(block.alternate_stack, std::memory_order_relaxed);
+  remove_alternate_stack(block);
 }
 
 bool is_our_alternate_stack(const void* low) {

@@ -10,14 +10,16 @@
 
 namespace varve::agent {
 
-/// A signal frame is 3.5 KB, 11.6 KB once AMX is used; the handler takes under 2 KB, and what a stack's rules
-/// are read with some more. The rest is margin for frames that are moved from here.
+/// A signal frame is 3.5 KB, 11.6 KB once AMX is used; the handler takes under 2 KB. The rest is margin for
+/// the program's handlers that stay here: those that it sets past the C library, and of faults within a tick.
 inline constexpr uint32_t kAlternateStackBytes = 256 * 1024;
 
 /// Gives the calling thread the block's alternate signal stack, unless the program has set one of its own.
 void install_alternate_stack(ThreadBlock& block);
 /// Takes it away again, if it is still the thread's.
-void remove_alternate_stack(ThreadBlock& block);
+void remove_alternate_stack(const ThreadBlock& block);
+/// And for good: this process is not recorded, and has the memory nevertheless.
+void leave_alternate_stack(const ThreadBlock& block);
 /// Of the calling thread, by the lowest address of the stack that the kernel says it has.
 bool is_our_alternate_stack(const void* low);
 

@@ -51,13 +51,13 @@ void ProgramSignal::pass_on(const siginfo_t& info, ucontext_t& context) const {
     raw_syscall(__NR_kill, raw_syscall(__NR_getpid), number_);
 }
 
-/// Our own handler runs with nearly all signals blocked; the program's has the mask that it asked for. On its
-/// return the kernel restores what was interrupted.
-void ProgramSignal::call(const struct sigaction& action, siginfo_t& info, ucontext_t& context) const {
-  uint64_t mask = context.uc_sigmask.__val[0] | action.sa_mask.__val[0];
-  if (!(action.sa_flags & SA_NODEFER)) mask |= bit();
-  raw_syscall(__NR_rt_sigprocmask, SIG_SETMASK, as_arg(&mask), 0, kKernelSetBytes);
-  enter_handler(action.sa_sigaction, action.sa_flags & SA_ONSTACK, number_, info, context);
+/// Our own handler runs with nearly all signals blocked; the program's has the mask that it asked for.
+void ProgramSignal::call(const struct sigaction& action, siginfo_t& info, ucontext_t& context,
+                         bool by_kernel) const {
+  const uint64_t own = action.sa_flags & SA_NODEFER ? 0 : bit();
+  const uint64_t blocked = context.uc_sigmask.__val[0] | action.sa_mask.__val[0] | own;
+  const bool moves = by_kernel && is_on_our_stack(context);
+  (moves ? enter_handler : call_handler)(action.sa_sigaction, blocked, number_, info, context);
 }
 
 struct sigaction ProgramSignal::get() {
@@ -71,16 +71,15 @@ void ProgramSignal::set(const struct sigaction& action) {
   handled_.store(is_handler(action.sa_handler), std::memory_order_relaxed);
 }
 
-void ProgramSignal::deliver(siginfo_t& info, void* interrupted, bool blocked) {
+void ProgramSignal::deliver(siginfo_t& info, ucontext_t& context, bool blocked, bool by_kernel) {
   struct sigaction action = get();
-  auto& context = *static_cast<ucontext_t*>(interrupted);
   if (is_forced(info) && (blocked || action.sa_handler == SIG_IGN)) return die(context);
   if (handled()) {
     if (blocked) return pass_on(info, context);
     struct sigaction next = action;
     next.sa_handler = SIG_DFL;  // and the rest stays, as in the kernel
     if (action.sa_flags & int(SA_RESETHAND)) set(next);
-    return call(action, info, context);
+    return call(action, info, context, by_kernel);
   }
   if (action.sa_handler == SIG_IGN) return;
   if (!blocked) return die(context);

@@ -44,9 +44,9 @@ class ProgramSignal {
 
   /// Does with one that is not a tick what the kernel would have done without us. `blocked`: by the thread,
   /// as the program believes. Without a handler of the program's it then stays pending; with one it is sent
-  /// again, to a thread that does not block it. What the processor forced by an instruction cannot wait. Does
-  /// not return where it enters the program's handler (handler_stack.h).
-  void deliver(siginfo_t& info, void* context, bool blocked);
+  /// again, to a thread that does not block it. What the processor forced by an instruction cannot wait.
+  /// `by_kernel`: is_frame_of_kernel(). Does not return where the program's handler is entered.
+  void deliver(siginfo_t& info, ucontext_t& context, bool blocked, bool by_kernel);
 
   /// Gives the kernel's slot the disposition of a program that has no handler.
   void put_back_unhandled();
@@ -66,7 +66,7 @@ class ProgramSignal {
   bool send_to(int thread) const;
   void die(ucontext_t& context) const;
   void pass_on(const siginfo_t& info, ucontext_t& context) const;
-  [[noreturn]] void call(const struct sigaction& action, siginfo_t& info, ucontext_t& context) const;
+  void call(const struct sigaction& action, siginfo_t& info, ucontext_t& context, bool by_kernel) const;
   void keep_pending(const siginfo_t& info);
 
   int number_ = 0;

@@ -10,6 +10,7 @@
 
 #include "agent/signal/agent_state.h"
 #include "agent/signal/clock.h"
+#include "agent/signal/handler_stack.h"
 #include "agent/signal/interrupted_call.h"
 #include "agent/signal/tick_source.h"
 
@@ -90,19 +91,22 @@ void tick(ThreadBlock& block, const siginfo_t& info, const ucontext_t& context) 
 
 }  // namespace
 
-void handle_tick_signal(int number, siginfo_t* info, void* context) {
-  int saved_errno = errno;
+[[gnu::noinline]] void handle_tick_signal(int number, siginfo_t* info, void* context) {
   ThreadBlock* block = current_block;
   auto& interrupted = *static_cast<ucontext_t*>(context);
   if (is_tick(*info, block)) {
+    int saved_errno = errno;
     tick(*block, *info, interrupted);
     end_call_for_program(interrupted);
-  } else {
-    if (agent_state.counters) count(format::Counter::kForeignSignals);
-    if (ProgramSignal* of_program = agent_state.program_signal(number))
-      of_program->deliver(*info, context, block && (block->program_blocks & of_program->bit()));
+    errno = saved_errno;
+    return;
   }
-  errno = saved_errno;
+  if (agent_state.counters) count(format::Counter::kForeignSignals);
+  ProgramSignal* of_program = agent_state.program_signal(number);
+  if (!of_program) return;
+  const auto* return_address = static_cast<uint64_t*>(__builtin_frame_address(0)) + 1;
+  of_program->deliver(*info, interrupted, block && (block->program_blocks & of_program->bit()),
+                      is_frame_of_kernel(interrupted, reinterpret_cast<uint64_t>(return_address)));
 }
 
 }  // namespace varve::agent

@@ -8,7 +8,7 @@ timeout 60 $programs/bad_pointers >bare || fail "the bare run fails"
 expect_match bare '^sigtimedwait, set: -1 EFAULT$'
 expect_match bare '^execve, environment: -1 EFAULT$'
 expect_match bare '^sigprocmask, set: SIGSEGV$'
-expect_eq "answers" "$(wc -l <bare)" 306
+expect_eq "answers" "$(wc -l <bare)" 314
 for options in "--interval 1ms" "--interval 10ms --waits off"; do
   rm -rf p
   record -q $options -o p timeout 60 $programs/bad_pointers

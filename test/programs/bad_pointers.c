@@ -95,6 +95,8 @@ static void signal_calls(void* bad) {
   ANSWER("sigaction of SIGBUS, action", sigaction(SIGBUS, bad, NULL));
   ANSWER("sigaction of SIGBUS, before", sigaction(SIGBUS, NULL, bad));
   ANSWER("sigaction, signal", sigaction(99, &(struct sigaction){.sa_handler = SIG_IGN}, NULL));
+  ANSWER("sigaction, signal of the C library", sigaction(SIGRTMIN - 1, bad, NULL));
+  ANSWER("sigaction, no such signal", sigaction(99, bad, NULL));
   ANSWER("sigaction of SIGKILL", sigaction(SIGKILL, &(struct sigaction){.sa_handler = SIG_IGN}, NULL));
   ANSWER("signal", signal(99, SIG_IGN) == SIG_ERR);
   ANSWER("sigaltstack", sigaltstack(bad, NULL));

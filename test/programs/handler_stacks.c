@@ -1,28 +1,23 @@
 // SPDX-License-Identifier: MIT
-// flags: -D_GNU_SOURCE -Wno-infinite-recursion -Wno-deprecated-declarations
+// flags: -D_GNU_SOURCE -Wno-deprecated-declarations
 // handler_stacks KIND: programs whose handlers ask for an alternate stack (SA_ONSTACK) in threads that have
-// none, or that have one and do not ask. Each works meanwhile, so that ticks come, and says what it saw; those
-// that overflow are to end by SIGSEGV. Context: test 66_handler_stacks.
+// none, or that have one and do not ask. Each works meanwhile, so that ticks come, and says what it saw.
+// Context: test 66_handler_stacks.
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "work.h"
+#include "handlers.h"
 
-static __thread uint64_t x = 47;
 static __thread char *low, *high;  // of the thread's own stack
 static __thread volatile int own, elsewhere;
 
-static void work_ms(unsigned ms) { SPIN(x, ms * STEPS_PER_MS); }
-static void handle(int number, void (*handler)(int), int flags) {
-  sigaction(number, &(struct sigaction){.sa_handler = handler, .sa_flags = flags}, NULL);
-}
 static void learn_stack(void) {
   pthread_attr_t attributes;
   void* address;
@@ -45,16 +40,17 @@ static void note_place(int number) {
 }
 
 // --- where handlers run: signals from elsewhere and of the thread itself, within each other, over the ticks'
-static const int kNumbers[] = {SIGUSR1, SIGUSR2, SIGPROF, SIGTRAP, SIGALRM, SIGSEGV};
-enum { COUNT = sizeof kNumbers / sizeof *kNumbers };
+// A signal of faults that is raised just as a tick comes stays with it: varve-safety(7) says so.
+static const int kNumbers[] = {SIGUSR1, SIGUSR2, SIGPROF, SIGTRAP, SIGALRM, 40, SIGSEGV};
+enum { RAISED = 6, COUNT = 7 };
 static void* raise_all(void* name) {
   learn_stack();
   int errors = 0;
   for (int i = 0; i < 60; ++i) {
     work_ms(1);
     errno = 0;
-    raise(kNumbers[i % COUNT]);
-    errors += errno != kNumbers[i % COUNT];  // a handler's errno is the program's to see
+    raise(kNumbers[i % RAISED]);
+    errors += errno != kNumbers[i % RAISED];  // a handler's errno is the program's to see
   }
   printf("%s: own %d, elsewhere %d, errors %d\n", (const char*)name, own, elsewhere, errors);
   return NULL;
@@ -107,8 +103,31 @@ static void spoil_plain(int number) {
 static void change(int number, siginfo_t* info, void* context) {
   ((ucontext_t*)context)->uc_mcontext.gregs[REG_RAX] = info->si_pid == getpid() ? 1000 + number : 0;
 }
+/// What a function must preserve is at a handler's first instruction as it was interrupted.
+static volatile long at_entry[6];
+__attribute__((naked)) static void keep_registers(int number) {
+  (void)number;
+  __asm__(
+      "mov %rbx, at_entry(%rip)\nmov %rbp, at_entry+8(%rip)\nmov %r12, at_entry+16(%rip)\n"
+      "mov %r13, at_entry+24(%rip)\nmov %r14, at_entry+32(%rip)\nmov %r15, at_entry+40(%rip)\nret");
+}
+static int raise_with_registers(void) {
+  long result, differ = 0;
+  __asm__ volatile(
+      "push %%rbp\nmov $11, %%ebx\nmov $12, %%ebp\nmov $13, %%r12d\nmov $14, %%r13d\nmov $15, %%r14d\n"
+      "mov $16, %%r15d\nsyscall\npop %%rbp"
+      : "=a"(result)
+      : "0"(62L), "D"((long)getpid()), "S"((long)SIGALRM)
+      : "rbx", "r12", "r13", "r14", "r15", "rcx", "r11", "memory");
+  for (int i = 0; i < 6; ++i) differ += at_entry[i] != 11 + i;
+  return differ != 0 || result != 0;
+}
 static void registers(void) {
   learn_stack();
+  handle(SIGALRM, keep_registers, SA_ONSTACK);
+  int at_begin = 0;
+  for (int i = 0; i < 20; ++i) at_begin += raise_with_registers();
+  printf("at entry %d, ", at_begin);
   handle(SIGUSR1, __builtin_cpu_supports("avx") ? spoil : spoil_plain, SA_ONSTACK);
   const struct sigaction changing = {.sa_sigaction = change, .sa_flags = SA_ONSTACK | SA_SIGINFO};
   sigaction(SIGUSR2, &changing, NULL);
@@ -156,8 +175,14 @@ static void other_loop(void) {
     swapcontext(&other, &interrupted);
   }
 }
-static void leaves(void) {
+static void begin_other(void) {
   static char stack[65536];
+  getcontext(&other);
+  other.uc_stack.ss_sp = stack;
+  other.uc_stack.ss_size = sizeof stack;
+  makecontext(&other, other_loop, 0);
+}
+static void leaves(void) {
   int jumped = 0;
   learn_stack();
   handle(SIGUSR1, leave, SA_ONSTACK);
@@ -167,14 +192,99 @@ static void leaves(void) {
       ++jumped;
     else
       work_ms(1), raise(i % 2 ? SIGUSR1 : SIGPROF);
-  getcontext(&other);
-  other.uc_stack.ss_sp = stack;
-  other.uc_stack.ss_size = sizeof stack;
-  makecontext(&other, other_loop, 0);
+  begin_other();
   handle(SIGUSR2, visit, SA_ONSTACK);
   handle(SIGPROF, visit, SA_ONSTACK);
   for (int i = 0; i < 40; ++i) raise(i % 2 ? SIGUSR2 : SIGPROF);
   printf("jumped %d, visits %d\n", jumped, visits);
+}
+
+// --- several that come at once: the kernel begins one on top of the other
+static void let_in(int first, int second, int times) {
+  sigset_t both;
+  sigemptyset(&both);
+  sigaddset(&both, first);
+  sigaddset(&both, second);
+  for (int i = 0; i < times; ++i) {
+    sigprocmask(SIG_BLOCK, &both, NULL);
+    raise(first);
+    raise(second);
+    sigprocmask(SIG_UNBLOCK, &both, NULL);
+    work_ms(1);
+  }
+}
+static void together(void) {
+  static const int kPairs[][2] = {{SIGUSR1, SIGUSR2}, {SIGUSR2, SIGUSR1}, {SIGUSR1, 40}};
+  learn_stack();
+  for (int i = 0; i < 12; ++i) {
+    const int *pair = kPairs[i % 3], first = i % 4 & 1 ? SA_ONSTACK : 0, second = i % 4 & 2 ? SA_ONSTACK : 0;
+    handle(pair[0], note_place, first);
+    handle(pair[1], note_place, second);
+    let_in(pair[0], pair[1], 5);
+    begin_other();
+    handle(pair[1], visit, second);
+    let_in(pair[0], pair[1], 4);
+  }
+  handle(SIGPROF, note_place, SA_ONSTACK);
+  for (int i = 0; i < 2; ++i) {
+    handle(SIGUSR2, visit, i ? SA_ONSTACK : 0);
+    let_in(SIGPROF, SIGUSR2, 10);
+  }
+  printf("own %d, elsewhere %d, visits %d\n", own, elsewhere, visits);
+}
+
+// --- who has read our handler past the C library: chains to it, by a call, and puts it back
+struct of_kernel {
+  void (*handler)(int, siginfo_t*, void*);
+  unsigned long flags;
+  void* restorer;
+  uint64_t mask;
+};
+static struct of_kernel chained;
+static volatile int before_call, after_call;
+static void chain(int number, siginfo_t* info, void* context) {
+  const int is_tick = info->si_code != SI_TKILL;
+  before_call += !is_tick;
+  chained.handler(number, info, context);
+  after_call += !is_tick;
+}
+static void chain_copy(int number, siginfo_t* info, void* context) {
+  ucontext_t copy = *(ucontext_t*)context;
+  siginfo_t same = *info;
+  chain(number, &same, &copy);
+}
+static void chains(void) {
+  static const int kChained[] = {SIGUSR1, SIGPROF};
+  learn_stack();
+  for (int i = 0; i < 4; ++i) {
+    const int number = kChained[i % 2];
+    handle(number, note_place, SA_ONSTACK);
+    syscall(SYS_rt_sigaction, number, NULL, &chained, 8);
+    struct of_kernel outer = chained;
+    outer.handler = i < 2 ? chain : chain_copy;
+    outer.flags |= SA_SIGINFO;
+    syscall(SYS_rt_sigaction, number, &outer, NULL, 8);
+    for (int j = 0; j < 5; ++j) raise(number);
+    const struct sigaction put_back = {.sa_sigaction = chained.handler, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    sigaction(number, &put_back, NULL);
+    raise(number);
+  }
+  printf("calls %d, before %d, after %d\n", own + elsewhere, before_call, after_call);
+}
+
+// --- signals of another process, for what stands between a program and its handlers (ThreadSanitizer)
+static volatile int handled;
+static void count(int number) { handled += number != 0; }
+static void from_outside(void) {
+  const pid_t self = getpid();
+  handle(SIGUSR1, count, SA_ONSTACK);
+  handle(SIGPROF, count, SA_ONSTACK);
+  const pid_t child = fork();
+  for (int i = 0; child == 0 && i < 40; ++i) usleep(2000), kill(self, i % 2 ? SIGUSR1 : SIGPROF);
+  if (child == 0) _exit(0);
+  for (int i = 0; i < 100; ++i) work_ms(1), thread_ns();  // a call, for handlers are held back until one
+  while (waitpid(child, NULL, 0) < 0) continue;
+  printf("handled %s\n", handled > 10 ? "many" : "few");
 }
 
 // --- a stack that is given by the handler itself, and what the program is told
@@ -190,6 +300,10 @@ static void told(void) {
   struct sigaction now;
   handle(SIGUSR1, give, SA_ONSTACK);
   raise(SIGUSR1);
+  stack_t after;
+  sigaltstack(NULL, &after);
+  printf("after the handler: disabled %d\n", after.ss_flags & SS_DISABLE);
+  sigaltstack(&(stack_t){.ss_flags = SS_DISABLE}, NULL);
   for (int i = 0; i < COUNT; ++i) {
     struct sigaction once = {.sa_handler = note_place,
                              .sa_flags = SA_ONSTACK | SA_NODEFER | (int)SA_RESETHAND};
@@ -234,89 +348,26 @@ static void defaults(void) {
   sigaction(SIGUSR2, &flagged, NULL);
   sigaction(SIGPROF, &flagged, NULL);
   work_ms(20);
+  int status = 0;
+  const pid_t child = fork();
+  if (child == 0) raise(SIGUSR2), _exit(0);
+  waitpid(child, &status, 0);
+  printf("child: %d\n", WTERMSIG(status));
+  fflush(stdout);
   raise(SIGPROF);
 }
 
-// --- a stack that overflows, with nowhere else to go
-static int recurse(volatile char* above) {
-  volatile char here[4096];
-  here[0] = above ? above[0] : 1;
-  SPIN(x, 2000);
-  return recurse(here) + here[0];
-}
-static void* overflow_here(void* unused) { return (void*)(uintptr_t)recurse(unused); }
-static void say(int number) {
-  static const char words[] = "handled\n";
-  if (write(1, words, sizeof words - 1)) _exit(number);
-}
-static int flags_of_overflow = SA_ONSTACK;
-static void overflow(void) {
-  work_ms(20);
-  handle(SIGSEGV, say, flags_of_overflow);
-  recurse(NULL);
-}
-static void overflow_nodefer(void) { flags_of_overflow |= SA_NODEFER, overflow(); }
-static void overflow_in_thread(void) {
-  pthread_t thread;
-  handle(SIGSEGV, say, SA_ONSTACK);
-  work_ms(20);
-  pthread_create(&thread, NULL, overflow_here, NULL);
-  pthread_join(thread, NULL);
-}
-/// Signals come all the while, so that one of them meets the end of the stack.
-static void note_nothing(int number) { (void)number; }
-static void* send(void* to) {
-  for (;;) {
-    pthread_kill(*(pthread_t*)to, SIGUSR1);
-    usleep(20);
-  }
-}
-static void overflow_in_storm(void) {
-  static pthread_t self;
-  pthread_t thread;
-  self = pthread_self();
-  handle(SIGUSR1, note_nothing, SA_ONSTACK);
-  pthread_create(&thread, NULL, send, &self);
-  overflow();
-}
-static void overflow_in_child(void) {
-  int status = 0;
-  handle(SIGSEGV, say, SA_ONSTACK);
-  for (int i = 0; i < 3; ++i) {
-    const pid_t child = fork();
-    if (child == 0) work_ms(20), recurse(NULL);
-    waitpid(child, &status, 0);
-    printf("child: signal %d, exit %d\n", WIFSIGNALED(status) ? WTERMSIG(status) : 0,
-           WIFEXITED(status) ? WEXITSTATUS(status) : 0);
-    fflush(stdout);
-  }
-}
-
-static const struct {
-  const char* name;
-  void (*run)(void);
-} kKinds[] = {
+static const struct Kind kKinds[] = {
     {"place", place},
     {"own_stack", own_stack},
     {"nested", nested},
     {"registers", registers},
     {"leaves", leaves},
+    {"together", together},
+    {"chains", chains},
+    {"from_outside", from_outside},
     {"told", told},
     {"defaults", defaults},
-    {"overflow", overflow},
-    {"overflow_nodefer", overflow_nodefer},
-    {"overflow_in_thread", overflow_in_thread},
-    {"overflow_in_storm", overflow_in_storm},
-    {"overflow_in_child", overflow_in_child},
 };
 
-int main(int argc, char** argv) {
-  for (unsigned i = 0; argc == 2 && i < sizeof kKinds / sizeof *kKinds; ++i)
-    if (!strcmp(kKinds[i].name, argv[1])) {
-      work_ms(60);
-      kKinds[i].run();
-      return 0;
-    }
-  fprintf(stderr, "usage: handler_stacks KIND\n");
-  return 2;
-}
+int main(int argc, char** argv) { return run_kind(argc, argv, kKinds, sizeof kKinds / sizeof *kKinds); }

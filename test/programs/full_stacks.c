@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// flags: -D_GNU_SOURCE -Wno-infinite-recursion
+// full_stacks KIND: stacks that have overflowed, or have no room for the frame of a signal, under handlers with
+// and without SA_ONSTACK, in threads with and without a stack for them: most are to end by SIGSEGV.
+// Context: test 66_handler_stacks.
+#include <pthread.h>
+#include <setjmp.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "handlers.h"
+
+static sigjmp_buf back;
+static void leave(int number) { siglongjmp(back, number); }
+static void note_nothing(int number) { (void)number; }
+
+// --- no room for the frame of a signal: below the stack pointer a page that may not be touched
+static void say(int number) {
+  static const char words[] = "handled\n";
+  if (write(1, words, sizeof words - 1)) _exit(number);
+}
+static void raise_low(int number, char* stack_pointer) {
+  __asm__ volatile("mov %%rsp, %%rbx\nmov %2, %%rsp\nmov $62, %%eax\nsyscall\nmov %%rbx, %%rsp"
+                   :
+                   : "D"((long)getpid()), "S"((long)number), "r"(stack_pointer)
+                   : "rax", "rbx", "rcx", "r11", "memory");
+}
+static void have_no_room(int number, int flags, int fault_flags, int jumps) {
+  char* pages = mmap(NULL, 65536, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  mprotect(pages + 32768, 32768, PROT_READ | PROT_WRITE);
+  handle(number, note_nothing, flags);
+  handle(SIGSEGV, jumps ? leave : say, fault_flags);
+  work_ms(5);
+  if (sigsetjmp(back, 1)) _exit(99);
+  raise_low(number, pages + 32768 + 512);
+  _exit(98);
+}
+static void no_room(void) {
+  static char alternate[65536];
+  for (int i = 0; i < 32; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      if (i & 16) sigaltstack(&(stack_t){.ss_sp = alternate, .ss_size = sizeof alternate}, NULL);
+      have_no_room(i & 1 ? SIGPROF : SIGUSR1, i & 2 ? SA_ONSTACK : 0, i & 4 ? SA_ONSTACK : 0, i & 8);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    printf("%d: %x\n", i, status & 0xff7f);
+    fflush(stdout);
+  }
+  puts("done");
+}
+
+// --- a stack that overflows, with nowhere else to go
+static int recurse(volatile char* above) {
+  volatile char here[4096];
+  here[0] = above ? above[0] : 1;
+  SPIN(x, 2000);
+  return recurse(here) + here[0];
+}
+static void* overflow_here(void* unused) { return (void*)(uintptr_t)recurse(unused); }
+static int flags_of_overflow = SA_ONSTACK;
+static void overflow(void) {
+  work_ms(20);
+  handle(SIGSEGV, say, flags_of_overflow);
+  recurse(NULL);
+}
+static void overflow_nodefer(void) { flags_of_overflow |= SA_NODEFER, overflow(); }
+static void overflow_in_thread(void) {
+  pthread_t thread;
+  handle(SIGSEGV, say, SA_ONSTACK);
+  work_ms(20);
+  pthread_create(&thread, NULL, overflow_here, NULL);
+  pthread_join(thread, NULL);
+}
+/// Signals come all the while, so that one of them meets the end of the stack.
+static void* send(void* to) {
+  for (;;) {
+    pthread_kill(*(pthread_t*)to, SIGUSR1);
+    usleep(20);
+  }
+}
+static void overflow_in_storm(void) {
+  static pthread_t self;
+  pthread_t thread;
+  self = pthread_self();
+  handle(SIGUSR1, note_nothing, SA_ONSTACK);
+  pthread_create(&thread, NULL, send, &self);
+  overflow();
+}
+static void overflow_in_child(void) {
+  int status = 0;
+  handle(SIGSEGV, say, SA_ONSTACK);
+  for (int i = 0; i < 3; ++i) {
+    const pid_t child = fork();
+    if (child == 0) work_ms(20), recurse(NULL);
+    waitpid(child, &status, 0);
+    printf("child: signal %d, exit %d\n", WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+           WIFEXITED(status) ? WEXITSTATUS(status) : 0);
+    fflush(stdout);
+  }
+}
+
+static const struct Kind kKinds[] = {
+    {"no_room", no_room},
+    {"overflow", overflow},
+    {"overflow_nodefer", overflow_nodefer},
+    {"overflow_in_thread", overflow_in_thread},
+    {"overflow_in_storm", overflow_in_storm},
+    {"overflow_in_child", overflow_in_child},
+};
+
+int main(int argc, char** argv) { return run_kind(argc, argv, kKinds, sizeof kKinds / sizeof *kKinds); }
