@@ -25,17 +25,19 @@ waits() {
   local ns=$(truth waited_ns) count=$(truth waits)
   local mine="r['type'] == '$type'"
   [ "$type" = Futex ] && mine="r['object'] == 'Futex word'"
-  local counted=$(rows waits w "sum(n(r, 'wait_count') for r in rows if $mine and n(r, 'wait_count') >= $count)")
-  # A sweep in which the thread was delayed may have seen one wait more.
-  holds "waits of $what are $counted" "$count <= $counted <= $count + 2 * ('$run_states' == 'sweeps')"
-  local got=$(rows waits w "sum(n(r, 'wait_ns') for r in rows if $mine and n(r, 'wait_count') >= $count)")
-  # A sweep knows a begin and an end to a few ms. What a thread that was woken waits for a processor is in its own clock.
-  local least="0.97 * $ns - $(rows threads w "sum(n(r, 'inactive_ns') for r in rows)")"
-  holds "wait of $what is $got, by its own clock $ns" "$least <= $got <= 1.03 * $ns"
+  # On a busy machine sweeps come late, 50 ms and more apart: of two waits they then see one, or one more, and ends to that.
+  local more=0 least_share=0.97 most_share=1.03
+  [ "$run_states" != sweeps ] || more=3 least_share=0.9 most_share=1.1
+  local counted=$(rows waits w "sum(n(r, 'wait_count') for r in rows if $mine and n(r, 'wait_count') >= $count - $more)")
+  holds "waits of $what are $counted" "$count - $more <= $counted <= $count + $more"
+  local got=$(rows waits w "sum(n(r, 'wait_ns') for r in rows if $mine and n(r, 'wait_count') >= $count - $more)")
+  # What a thread that was woken waits for a processor is in its own clock.
+  local least="$least_share * $ns - $(rows threads w "sum(n(r, 'inactive_ns') for r in rows)")"
+  holds "wait of $what is $got, by its own clock $ns" "$least <= $got <= $most_share * $ns"
   adds_up "$what"
   for function in "$@"; do
     rows top-down w "max([n(r, 'total_ns') for r in rows if r['function'] == '$function'] or [0])" --metric wait >total
-    holds "wait below $function of $what" "$least <= $(cat total) <= 1.03 * $ns"
+    holds "wait below $function of $what" "$least <= $(cat total) <= $most_share * $ns"
   done
 }
 
@@ -79,7 +81,7 @@ END
 for run_states in auto sweeps; do
   profile w ./short 1000
   holds "short waits" "$(rows waits w "sum(n(r, 'wait_ns') for r in rows if r['type'] == 'Futex')") > \
-    0.9 * $(rows waits w "sum(n(r, 'wait_ns') for r in rows)")"
+    0.8 * $(rows waits w "sum(n(r, 'wait_ns') for r in rows)")"
   adds_up "short waits"
 done
 # Looks by sweeps know sums of short waits, and of none how long it was.
@@ -88,7 +90,7 @@ run_states=
 
 # Who has no tick, itself or as a forked child, has names of its variables all the same.
 for child in "" child; do
-  interval_ms=1000 profile w ./short 200 $child
+  interval_ms=1000 profile w ./short 1000 $child
   expect_eq "object of ${child:-main}" "$(rows waits w "[r['object'] for r in rows if r['type'] == 'Futex']")" "['Futex word']"
 done
 
