@@ -101,6 +101,9 @@ EnteredHandler entered(int signal, const struct sigaction& action) {
   return {action.sa_sigaction, mask, mask | own | ticks_to_hold(signal, action)};
 }
 
+/// While the handler is being entered, on what may be a small stack of the program's.
+uint64_t held_from(const EnteredHandler& entered) { return (kHeldBack | entered.blocked) & ~kNeverBlocked; }
+
 /// Those who read the kernel's disposition past our hook, and set what they have read, set that.
 bool is_to_be_entered(const struct sigaction& action) {
   return (action.sa_flags & SA_ONSTACK) && is_handler(action.sa_handler) &&
@@ -110,9 +113,10 @@ bool is_to_be_entered(const struct sigaction& action) {
 /// The handler is known before the kernel can call it.
 int set_entered(int signal, struct sigaction action, struct sigaction* before) {
   const EnteredHandler was = entered_handler(signal);
-  set_entered_handler(signal, entered(signal, action));
+  const EnteredHandler now = entered(signal, action);
+  set_entered_handler(signal, now);
   action.sa_sigaction = enter_on_its_stack;
-  action.sa_mask.__val[0] = kHeldBack;
+  action.sa_mask.__val[0] = held_from(now);
   const int result = sigaction_real(signal, static_cast<const struct sigaction*>(&action), before);
   if (result) set_entered_handler(signal, was);
   return result;
@@ -145,8 +149,7 @@ struct sigaction as_the_program_set(int number, struct sigaction in_kernel, cons
   const bool enters = in_kernel.sa_sigaction == enter_on_its_stack;
   if (enters) in_kernel.sa_sigaction = entered.handler;
   // A one-shot handler that was called leaves its flags and its mask.
-  const bool called =
-      in_kernel.sa_handler == SIG_DFL && in_kernel.sa_mask.__val[0] == (kHeldBack & ~kNeverBlocked);
+  const bool called = in_kernel.sa_handler == SIG_DFL && in_kernel.sa_mask.__val[0] == held_from(entered);
   if (enters || called) in_kernel.sa_mask.__val[0] = entered.mask;
   return in_kernel;
 }
