@@ -7,8 +7,9 @@
 // after it too. Its handlers that ask for an alternate stack (SA_ONSTACK) are entered by
 // signal/handler_stack: the program's alternate stacks are its own, and ours is not shown. Such handlers of
 // faults run with ticks held back, for that stack is often a small one, but not with SA_NODEFER: one that
-// leaves by longjmp would leave them blocked. Not kept apart: two threads that set a handler for one signal
-// at once. Context: any thread of the target, its signal handlers included.
+// leaves by longjmp would leave them blocked. Not kept apart: two handlers with SA_ONSTACK of one signal,
+// while one takes the place of the other; a signal of that moment may go to the new one with the old one's
+// mask. Context: any thread of the target, its signal handlers included.
 #include <signal.h>
 
 #include <atomic>
@@ -38,6 +39,12 @@ bool is_fault(int signal) {
   return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE || signal == SIGTRAP;
 }
 
+/// A handler of the program's that came within a tick and left it by a jump, or by an asynchronous
+/// cancellation, would leave SIGPROF blocked, and perhaps a lock of ours taken. Only faults stay let in: the
+/// kernel ends a process where one is blocked.
+constexpr uint64_t kHeldInTicks = ~uint64_t{1u << (SIGSEGV - 1) | 1u << (SIGBUS - 1) | 1u << (SIGILL - 1) |
+                                            1u << (SIGFPE - 1) | 1u << (SIGTRAP - 1)};
+
 /// Ticks interrupt no system call, unless the program's own signals of that number are to do so.
 bool install_handler(int number, const struct sigaction& program, bool handled, struct sigaction* before) {
   const bool interrupts = handled && !(program.sa_flags & (SA_RESTART | int(SA_RESETHAND)));
@@ -45,7 +52,7 @@ bool install_handler(int number, const struct sigaction& program, bool handled, 
   if (const long error = refused(__NR_rt_sigaction)) return errno = int(-error), false;
   struct sigaction ours = {};
   ours.sa_sigaction = handle_tick_signal;
-  ours.sa_mask.__val[0] = kHeldBack;
+  ours.sa_mask.__val[0] = kHeldInTicks;
   ours.sa_flags = SA_SIGINFO | (on_own_stack ? 0 : SA_ONSTACK) | (interrupts ? 0 : SA_RESTART);
   return sigaction_real(number, static_cast<const struct sigaction*>(&ours), before) == 0;
 }
@@ -92,17 +99,9 @@ int program_sigaction(ProgramSignal& of_program, const struct sigaction* action,
 /// Ticks are held back from handlers of faults, which may stand on a small stack. One that leaves by longjmp
 /// with SA_NODEFER would leave them blocked for good.
 uint64_t ticks_to_hold(int signal, const struct sigaction& action) {
-  return is_fault(signal) && !(action.sa_flags & SA_NODEFER) ? agent_state.tick_signals : 0;
+  const bool holds = is_fault(signal) && !(action.sa_flags & SA_NODEFER);
+  return holds ? agent_state.tick_signals & ~action.sa_mask.__val[0] : 0;
 }
-
-EnteredHandler entered(int signal, const struct sigaction& action) {
-  const uint64_t own = action.sa_flags & SA_NODEFER ? 0 : uint64_t{1} << (signal - 1);
-  const uint64_t mask = action.sa_mask.__val[0] & ~kNeverBlocked;
-  return {action.sa_sigaction, mask, mask | own | ticks_to_hold(signal, action)};
-}
-
-/// While the handler is being entered, on what may be a small stack of the program's.
-uint64_t held_from(const EnteredHandler& entered) { return (kHeldBack | entered.blocked) & ~kNeverBlocked; }
 
 /// Those who read the kernel's disposition past our hook, and set what they have read, set that.
 bool is_to_be_entered(const struct sigaction& action) {
@@ -113,13 +112,19 @@ bool is_to_be_entered(const struct sigaction& action) {
 /// The handler is known before the kernel can call it.
 int set_entered(int signal, struct sigaction action, struct sigaction* before) {
   const EnteredHandler was = entered_handler(signal);
-  const EnteredHandler now = entered(signal, action);
-  set_entered_handler(signal, now);
+  const uint64_t held = ticks_to_hold(signal, action);
+  set_entered_handler(signal, {action.sa_sigaction, held, action.sa_flags, true});
   action.sa_sigaction = enter_on_its_stack;
-  action.sa_mask.__val[0] = held_from(now);
+  action.sa_flags |= SA_SIGINFO;
+  action.sa_mask.__val[0] |= held;
   const int result = sigaction_real(signal, static_cast<const struct sigaction*>(&action), before);
   if (result) set_entered_handler(signal, was);
   return result;
+}
+
+void note_not_entered(int signal, EnteredHandler was) {
+  was.current = false;
+  set_entered_handler(signal, was);
 }
 
 /// The program's copy of a signal that ticks come by; null: the kernel has what it set. A child of vfork sets
@@ -146,11 +151,13 @@ constexpr int kSystemV = int(SA_RESETHAND | SA_NODEFER);
 struct sigaction as_the_program_set(int number, struct sigaction in_kernel, const EnteredHandler& entered) {
   ProgramSignal* of_ticks = agent_state.program_signal(number);
   if (of_ticks && in_kernel.sa_sigaction == handle_tick_signal) return of_ticks->get();
-  const bool enters = in_kernel.sa_sigaction == enter_on_its_stack;
-  if (enters) in_kernel.sa_sigaction = entered.handler;
   // A one-shot handler that was called leaves its flags and its mask.
-  const bool called = in_kernel.sa_handler == SIG_DFL && in_kernel.sa_mask.__val[0] == held_from(entered);
-  if (enters || called) in_kernel.sa_mask.__val[0] = entered.mask;
+  const bool called = entered.current && in_kernel.sa_handler == SIG_DFL;
+  const bool enters = in_kernel.sa_sigaction == enter_on_its_stack;
+  if (!enters && !called) return in_kernel;
+  if (enters) in_kernel.sa_sigaction = entered.handler;
+  if (!(entered.flags & SA_SIGINFO)) in_kernel.sa_flags &= ~SA_SIGINFO;
+  in_kernel.sa_mask.__val[0] &= ~entered.held;
   return in_kernel;
 }
 Handler as_the_program_set(int number, Handler in_kernel) {
@@ -168,18 +175,9 @@ int other_sigaction(int signal, const struct sigaction* action, struct sigaction
   const EnteredHandler was = entered_handler(signal);
   const bool enters = action && in_recorded_process() && is_to_be_entered(*action);
   const int result = enters ? set_entered(signal, *action, before) : sigaction_real(signal, action, before);
+  if (!result && action && !enters && in_recorded_process()) note_not_entered(signal, was);
   if (!result && before) *before = as_the_program_set(signal, *before, was);
   return result;
-}
-
-/// Its handler has nothing of ours to stand on any more, and ours may be refused its calls.
-void put_back_entered(int number) {
-  const EnteredHandler entered = entered_handler(number);
-  struct sigaction action = {};
-  if (!entered.handler || sigaction_real(number, nullptr, &action)) return;
-  if (action.sa_sigaction != enter_on_its_stack) return;
-  action = as_the_program_set(number, action, entered);
-  sigaction_real(number, static_cast<const struct sigaction*>(&action), nullptr);
 }
 
 }  // namespace
@@ -206,7 +204,7 @@ bool begin_tick_signal(int number) {
 }
 
 void end_tick_signals(ThreadBlock* block) {
-  for (int number = 1; number <= kSignals; ++number) put_back_entered(number);
+  if (block) leave_alternate_stack(*block);
   for (ProgramSignal& each : agent_state.program_signals) {
     struct sigaction program = each.get();
     if (!each.number()) continue;
@@ -216,9 +214,7 @@ void end_tick_signals(ThreadBlock* block) {
     else
       each.put_back_unhandled();
   }
-  if (!block) return;
-  leave_alternate_stack(*block);
-  change_mask(SIG_BLOCK, block->program_blocks);
+  if (block) change_mask(SIG_BLOCK, block->program_blocks);
 }
 
 void hand_on_ignored_signals() {

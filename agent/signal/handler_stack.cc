@@ -6,10 +6,11 @@
 #include "agent/signal/handler_stack.h"
 
 #include <atomic>
+#include <cerrno>
 #include <cstddef>
 #include <cstring>
 
-#include "agent/signal/alternate_stack.h"
+#include "agent/signal/agent_state.h"
 #include "agent/signal/kernel_signal.h"
 #include "agent/signal/raw_syscall.h"
 
@@ -18,7 +19,9 @@ namespace {
 
 struct Slot {
   std::atomic<AnyHandler> handler;
-  std::atomic<uint64_t> mask, blocked;
+  std::atomic<uint64_t> held;
+  std::atomic<int> flags;
+  std::atomic<bool> current;
 };
 constinit Slot slots[kSignals + 1]{};
 
@@ -30,37 +33,15 @@ constexpr uint64_t kSoftwareBytes = 464;    // of the words in it that the kerne
 constexpr uint32_t kExtended = 0x46505853;  // FP_XSTATE_MAGIC1: and there the size of the whole follows
 constexpr uint64_t kPage = 4096;
 
-struct Entry {
-  uint64_t frame;
-  AnyHandler handler;
-  int64_t number;
-  siginfo_t* info;
-  ucontext_t* context;
-  uint64_t blocked;
-};
-
-/// The mask is set when the stack pointer is where it will stay: what was held back comes then. The mask lies
-/// below it, in what signals leave alone. The registers are as the kernel leaves them to a handler: those of
-/// the arguments, rax and the direction flag set, and all that a function must preserve as they were
-/// interrupted, for who follows rbp.
-[[gnu::naked, noreturn]] void jump(const Entry* /*rdi*/) {
-  asm("mov 8(%rdi), %r12\n"
-      "mov 16(%rdi), %r13\n"
-      "mov 24(%rdi), %r14\n"
-      "mov 32(%rdi), %r15\n"
-      "mov 40(%rdi), %rax\n"
-      "mov 0(%rdi), %rsp\n"
-      "mov %rax, -8(%rsp)\n"
-      "mov $14, %eax\n"  // rt_sigprocmask(SIG_SETMASK, &blocked, null, 8)
-      "mov $2, %edi\n"
-      "lea -8(%rsp), %rsi\n"
-      "xor %edx, %edx\n"
-      "mov $8, %r10d\n"
-      "syscall\n"
-      "mov %r12, %r11\n"
-      "mov %r13d, %edi\n"
-      "mov %r14, %rsi\n"
-      "mov %r15, %rdx\n"
+/// The registers are as the kernel leaves them to a handler: those of the arguments, rax and the direction
+/// flag set, and all that a function must preserve as they were interrupted, for who follows rbp.
+[[gnu::naked, noreturn]] void jump(uint64_t /*frame*/, AnyHandler /*handler*/, int /*number*/,
+                                   siginfo_t* /*info*/, ucontext_t* /*context*/) {
+  asm("mov %rdi, %rsp\n"
+      "mov %rsi, %r11\n"
+      "mov %edx, %edi\n"
+      "mov %rcx, %rsi\n"
+      "mov %r8, %rdx\n"
       "mov 40+4*8(%rdx), %r12\n"  // uc_mcontext.gregs[REG_R12]
       "mov 40+5*8(%rdx), %r13\n"
       "mov 40+6*8(%rdx), %r14\n"
@@ -70,10 +51,8 @@ struct Entry {
       "xor %eax, %eax\n"
       "jmp *%r11");
 }
-static_assert(offsetof(Entry, blocked) == 40 && offsetof(Entry, context) == 32);
 static_assert(offsetof(ucontext_t, uc_mcontext.gregs) == 40 && REG_R12 == 4 && REG_R15 == 7 &&
               REG_RBP == 10 && REG_RBX == 11);
-static_assert(__NR_rt_sigprocmask == 14 && SIG_SETMASK == 2 && kKernelSetBytes == 8);
 
 uint64_t address_of(const void* object) { return reinterpret_cast<uint64_t>(object); }
 
@@ -94,23 +73,25 @@ bool holds(const stack_t& stack, uint64_t address) {
   return address - address_of(stack.ss_sp) < stack.ss_size;
 }
 
-/// Of the calling thread. Asks the kernel to write the thread's mask there: an address that has no memory is
-/// refused, and a stack that may grow does.
-bool can_write(uint64_t begin, uint64_t end) {
+/// Asks the kernel to write the thread's mask there: 0, or -EFAULT where there is no memory; a stack that may
+/// grow does. Another error: it does not answer.
+long try_to_write(uint64_t begin, uint64_t end) {
   for (uint64_t at = begin; at + sizeof(uint64_t) <= end; at = (at | (kPage - 1)) + 1)
-    if (failed(raw_syscall(__NR_rt_sigprocmask, SIG_BLOCK, 0, long(at), kKernelSetBytes))) return false;
-  return true;
+    if (const long error = raw_syscall(__NR_rt_sigprocmask, SIG_BLOCK, 0, long(at), kKernelSetBytes);
+        failed(error))
+      return error;
+  return 0;
 }
 
-/// What the kernel does where a frame has no room and the thread has no other stack (force_sigsegv()).
+/// What the kernel does where a frame has no room and the thread has no other stack (force_sigsegv()): a
+/// fault by an instruction ends even the first process of a namespace.
 [[noreturn]] void die_of_overflow() {
-  const long process = raw_syscall(__NR_getpid);
   const KernelAction by_default{};
   const uint64_t fault = uint64_t{1} << (SIGSEGV - 1);
   raw_syscall(__NR_rt_sigaction, SIGSEGV, as_arg(&by_default), 0, kKernelSetBytes);
   raw_syscall(__NR_rt_sigprocmask, SIG_UNBLOCK, as_arg(&fault), 0, kKernelSetBytes);
-  raw_syscall(__NR_tgkill, process, raw_syscall(__NR_gettid), SIGSEGV);
-  for (;;) raw_syscall(__NR_kill, process, SIGKILL);  // where one of these was refused
+  asm volatile("hlt");
+  for (;;) raw_syscall(__NR_exit_group, 128 + SIGSEGV);  // where the default action was refused
 }
 
 template <typename T>
@@ -118,64 +99,73 @@ T* moved(T* object, uint64_t distance) {
   return reinterpret_cast<T*>(address_of(object) - distance);
 }
 
-/// Moves the frame to below what was interrupted, where the kernel would have made it. Returns how far down,
-/// which may be up: modulo 2^64. The alternate stack that it names is none, and none of a size that the
-/// kernel would take on return: the thread keeps the one that it has then.
-uint64_t move_to_interrupted_stack(const ucontext_t& context) {
-  const uint64_t end = end_of_frame(context), frame = frame_of(context);
+/// How far down a frame goes to lie below what was interrupted, where the kernel would have made it; that may
+/// be up: modulo 2^64.
+uint64_t distance_to_interrupted_stack(const ucontext_t& context) {
   const uint64_t highest = stack_pointer(context) - kRedZone;
-  const uint64_t distance = (end - highest + kStateAlignment - 1) & ~(kStateAlignment - 1);
-  if (!can_write(frame - distance, end - distance)) die_of_overflow();
-  std::memcpy(reinterpret_cast<void*>(frame - distance), reinterpret_cast<const void*>(frame), end - frame);
+  return (end_of_frame(context) - highest + kStateAlignment - 1) & ~(kStateAlignment - 1);
+}
+
+/// The alternate stack that it names there is none, and none of a size that the kernel would take on return:
+/// the thread keeps the one that it has then.
+void move(const ucontext_t& context, uint64_t distance) {
+  const uint64_t frame = frame_of(context);
+  std::memcpy(reinterpret_cast<void*>(frame - distance), reinterpret_cast<const void*>(frame),
+              end_of_frame(context) - frame);
   auto& there = const_cast<ucontext_t&>(*moved(&context, distance));
   fpregset_t& state = there.uc_mcontext.fpregs;
   if (state) state = moved(state, distance);
   there.uc_stack = {};
-  return distance;
+}
+
+/// Below the bounds, which leave an eighth out (thread_stack()), by a guard page and a function's frame:
+/// there the stack pointer of a stack that has overflowed may lie.
+bool is_on_own_stack(const StackBounds& stack, uint64_t stack_pointer) {
+  constexpr uint64_t kBeyondEnd = 64 * 1024;
+  return StackBounds{stack.low - (stack.high - stack.low) / 7 - kBeyondEnd, stack.high}.contains(
+      stack_pointer);
+}
+
+bool is_to_be_moved(const ucontext_t& context) {
+  const ThreadBlock* block = current_block;
+  return block && agent_state.recorded() && holds(context.uc_stack, frame_of(context)) &&
+         context.uc_stack.ss_sp == block->alternate_stack &&
+         is_on_own_stack(block->stack, stack_pointer(context));
 }
 
 }  // namespace
 
 EnteredHandler entered_handler(int number) {
   const Slot& slot = slots[number];
-  return {slot.handler.load(std::memory_order_relaxed), slot.mask.load(std::memory_order_relaxed),
-          slot.blocked.load(std::memory_order_relaxed)};
+  return {slot.handler.load(std::memory_order_relaxed), slot.held.load(std::memory_order_relaxed),
+          slot.flags.load(std::memory_order_relaxed), slot.current.load(std::memory_order_relaxed)};
 }
 
 void set_entered_handler(int number, const EnteredHandler& entered) {
   Slot& slot = slots[number];
-  slot.mask.store(entered.mask, std::memory_order_relaxed);
-  slot.blocked.store(entered.blocked, std::memory_order_relaxed);
+  slot.held.store(entered.held, std::memory_order_relaxed);
+  slot.flags.store(entered.flags, std::memory_order_relaxed);
+  slot.current.store(entered.current, std::memory_order_relaxed);
   slot.handler.store(entered.handler, std::memory_order_relaxed);
 }
 
 [[gnu::noinline]] void enter_on_its_stack(int number, siginfo_t* info, void* interrupted) {
   auto& context = *static_cast<ucontext_t*>(interrupted);
-  const EnteredHandler entered = entered_handler(number);
-  const uint64_t blocked = context.uc_sigmask.__val[0] | entered.blocked;
-  const bool by_kernel =
-      is_frame_of_kernel(context, address_of(__builtin_frame_address(0)) + sizeof(uint64_t));
-  (by_kernel ? enter_handler : call_handler)(entered.handler, blocked, number, *info, context);
+  const AnyHandler handler = entered_handler(number).handler;
+  const uint64_t return_address_at = address_of(__builtin_frame_address(0)) + sizeof(uint64_t);
+  if (is_frame_of_kernel(context, return_address_at)) enter_if_on_our_stack(handler, number, *info, context);
+  return handler(number, info, interrupted);
 }
 
-bool is_on_our_stack(const ucontext_t& context) {
-  const stack_t& stack = context.uc_stack;
-  return holds(stack, frame_of(context)) && !holds(stack, stack_pointer(context)) &&
-         is_our_alternate_stack(stack.ss_sp);
-}
-
-void enter_handler(AnyHandler handler, uint64_t blocked, int number, siginfo_t& info, ucontext_t& context) {
-  const uint64_t distance = is_on_our_stack(context) ? move_to_interrupted_stack(context) : 0;
+void enter_if_on_our_stack(AnyHandler handler, int number, siginfo_t& info, ucontext_t& context) {
+  if (!is_to_be_moved(context)) return;
+  const uint64_t distance = distance_to_interrupted_stack(context);
+  const long error = try_to_write(frame_of(context) - distance, end_of_frame(context) - distance);
+  if (error == -EFAULT) die_of_overflow();
+  if (error != 0) return;
+  move(context, distance);
   ucontext_t* there = moved(&context, distance);
-  const Entry entry{frame_of(*there), handler, number, moved(&info, distance), there, blocked};
-  jump(&entry);
-}
-
-void call_handler(AnyHandler handler, uint64_t blocked, int number, siginfo_t& info, ucontext_t& context) {
-  uint64_t before = 0;
-  raw_syscall(__NR_rt_sigprocmask, SIG_SETMASK, as_arg(&blocked), as_arg(&before), kKernelSetBytes);
-  handler(number, &info, &context);
-  raw_syscall(__NR_rt_sigprocmask, SIG_SETMASK, as_arg(&before), 0, kKernelSetBytes);
+  jump(frame_of(*there), handler, number, moved(&info, distance), there);
 }
 
 }  // namespace varve::agent

@@ -51,13 +51,16 @@ void ProgramSignal::pass_on(const siginfo_t& info, ucontext_t& context) const {
     raw_syscall(__NR_kill, raw_syscall(__NR_getpid), number_);
 }
 
-/// Our own handler runs with nearly all signals blocked; the program's has the mask that it asked for.
+/// Our own handler runs with nearly all signals blocked; the program's has the mask that it asked for. Where
+/// it is entered, the kernel restores on its return what was interrupted.
 void ProgramSignal::call(const struct sigaction& action, siginfo_t& info, ucontext_t& context,
                          bool by_kernel) const {
-  const uint64_t own = action.sa_flags & SA_NODEFER ? 0 : bit();
-  const uint64_t blocked = context.uc_sigmask.__val[0] | action.sa_mask.__val[0] | own;
-  const bool moves = by_kernel && is_on_our_stack(context);
-  (moves ? enter_handler : call_handler)(action.sa_sigaction, blocked, number_, info, context);
+  uint64_t mask = context.uc_sigmask.__val[0] | action.sa_mask.__val[0], before = 0;
+  if (!(action.sa_flags & SA_NODEFER)) mask |= bit();
+  raw_syscall(__NR_rt_sigprocmask, SIG_SETMASK, as_arg(&mask), as_arg(&before), kKernelSetBytes);
+  if (by_kernel) enter_if_on_our_stack(action.sa_sigaction, number_, info, context);
+  action.sa_sigaction(number_, &info, &context);
+  raw_syscall(__NR_rt_sigprocmask, SIG_SETMASK, as_arg(&before), 0, kKernelSetBytes);
 }
 
 struct sigaction ProgramSignal::get() {
@@ -74,7 +77,7 @@ void ProgramSignal::set(const struct sigaction& action) {
 void ProgramSignal::deliver(siginfo_t& info, ucontext_t& context, bool blocked, bool by_kernel) {
   struct sigaction action = get();
   if (is_forced(info) && (blocked || action.sa_handler == SIG_IGN)) return die(context);
-  if (handled()) {
+  if (is_handler(action.sa_handler)) {
     if (blocked) return pass_on(info, context);
     struct sigaction next = action;
     next.sa_handler = SIG_DFL;  // and the rest stays, as in the kernel

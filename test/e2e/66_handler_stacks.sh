@@ -27,9 +27,10 @@ own_stack	0	taken away: own 60, elsewhere 0, errors 0
 nested	0	own 60, elsewhere 0, deepest 6
 registers	0	at entry 0, spoilt 0, right 40, own 40, elsewhere 0
 leaves	0	jumped 40, visits 40
-together	0	own 188, elsewhere 0, visits 68
 chains	0	calls 24, before 20, after 20
 from_outside	0	handled many
+masks	0	done
+adopts	0	on its stack 20, elsewhere 0
 told	0	child of vfork 3, parent 1, refused -1 22
 defaults	155	child: 12
 no_room	0	done

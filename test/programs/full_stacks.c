@@ -5,7 +5,7 @@
 // Context: test 66_handler_stacks.
 #include <pthread.h>
 #include <setjmp.h>
-#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,38 +15,47 @@ static sigjmp_buf back;
 static void leave(int number) { siglongjmp(back, number); }
 static void note_nothing(int number) { (void)number; }
 
-// --- no room for the frame of a signal: below the stack pointer a page that may not be touched
+// --- no room for the frame of a signal: the stack pointer near the end of the thread's stack
 static void say(int number) {
   static const char words[] = "handled\n";
   if (write(1, words, sizeof words - 1)) _exit(number);
 }
 static void raise_low(int number, char* stack_pointer) {
-  __asm__ volatile("mov %%rsp, %%rbx\nmov %2, %%rsp\nmov $62, %%eax\nsyscall\nmov %%rbx, %%rsp"
+  __asm__ volatile("mov %%rsp, %%rbx\nmov %3, %%rsp\nsyscall\nmov %%rbx, %%rsp"
                    :
-                   : "D"((long)getpid()), "S"((long)number), "r"(stack_pointer)
-                   : "rax", "rbx", "rcx", "r11", "memory");
+                   : "D"((long)getpid()), "S"((long)gettid()), "d"((long)number), "r"(stack_pointer),
+                     "a"((long)SYS_tgkill)
+                   : "rbx", "rcx", "r11", "memory");
 }
-static void have_no_room(int number, int flags, int fault_flags, int jumps) {
-  char* pages = mmap(NULL, 65536, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  mprotect(pages + 32768, 32768, PROT_READ | PROT_WRITE);
-  handle(number, note_nothing, flags);
-  handle(SIGSEGV, jumps ? leave : say, fault_flags);
+static int kind;  // bits: signal, its flags, those of SIGSEGV, a jump, a stack of the program's
+static void* have_no_room(void* unused) {
+  static char alternate[65536];
+  pthread_attr_t attributes;
+  void* low;
+  size_t size;
+  pthread_getattr_np(pthread_self(), &attributes);
+  pthread_attr_getstack(&attributes, &low, &size);
+  const int number = kind & 1 ? SIGPROF : SIGUSR1;
+  if (kind & 16) sigaltstack(&(stack_t){.ss_sp = alternate, .ss_size = sizeof alternate}, NULL);
+  handle(number, note_nothing, kind & 2 ? SA_ONSTACK : 0);
+  handle(SIGSEGV, kind & 8 ? leave : say, kind & 4 ? SA_ONSTACK : 0);
   work_ms(5);
   if (sigsetjmp(back, 1)) _exit(99);
-  raise_low(number, pages + 32768 + 512);
+  raise_low(number, (char*)low + 512);
   _exit(98);
+  return unused;
 }
 static void no_room(void) {
-  static char alternate[65536];
-  for (int i = 0; i < 32; ++i) {
+  for (kind = 0; kind < 32; ++kind) {
     const pid_t child = fork();
     if (child == 0) {
-      if (i & 16) sigaltstack(&(stack_t){.ss_sp = alternate, .ss_size = sizeof alternate}, NULL);
-      have_no_room(i & 1 ? SIGPROF : SIGUSR1, i & 2 ? SA_ONSTACK : 0, i & 4 ? SA_ONSTACK : 0, i & 8);
+      pthread_t thread;
+      pthread_create(&thread, NULL, have_no_room, NULL);
+      pthread_join(thread, NULL);
     }
     int status = 0;
     waitpid(child, &status, 0);
-    printf("%d: %x\n", i, status & 0xff7f);
+    printf("%d: %x\n", kind, status & 0xff7f);
     fflush(stdout);
   }
   puts("done");

@@ -199,40 +199,6 @@ static void leaves(void) {
   printf("jumped %d, visits %d\n", jumped, visits);
 }
 
-// --- several that come at once: the kernel begins one on top of the other
-static void let_in(int first, int second, int times) {
-  sigset_t both;
-  sigemptyset(&both);
-  sigaddset(&both, first);
-  sigaddset(&both, second);
-  for (int i = 0; i < times; ++i) {
-    sigprocmask(SIG_BLOCK, &both, NULL);
-    raise(first);
-    raise(second);
-    sigprocmask(SIG_UNBLOCK, &both, NULL);
-    work_ms(1);
-  }
-}
-static void together(void) {
-  static const int kPairs[][2] = {{SIGUSR1, SIGUSR2}, {SIGUSR2, SIGUSR1}, {SIGUSR1, 40}};
-  learn_stack();
-  for (int i = 0; i < 12; ++i) {
-    const int *pair = kPairs[i % 3], first = i % 4 & 1 ? SA_ONSTACK : 0, second = i % 4 & 2 ? SA_ONSTACK : 0;
-    handle(pair[0], note_place, first);
-    handle(pair[1], note_place, second);
-    let_in(pair[0], pair[1], 5);
-    begin_other();
-    handle(pair[1], visit, second);
-    let_in(pair[0], pair[1], 4);
-  }
-  handle(SIGPROF, note_place, SA_ONSTACK);
-  for (int i = 0; i < 2; ++i) {
-    handle(SIGUSR2, visit, i ? SA_ONSTACK : 0);
-    let_in(SIGPROF, SIGUSR2, 10);
-  }
-  printf("own %d, elsewhere %d, visits %d\n", own, elsewhere, visits);
-}
-
 // --- who has read our handler past the C library: chains to it, by a call, and puts it back
 struct of_kernel {
   void (*handler)(int, siginfo_t*, void*);
@@ -285,6 +251,46 @@ static void from_outside(void) {
   for (int i = 0; i < 100; ++i) work_ms(1), thread_ns();  // a call, for handlers are held back until one
   while (waitpid(child, NULL, 0) < 0) continue;
   printf("handled %s\n", handled > 10 ? "many" : "few");
+}
+
+// --- what is blocked in a handler, and in the waits that set a mask for their time
+static volatile unsigned long seen_mask;
+static void note_mask(int number) {
+  sigset_t now;
+  (void)number;
+  pthread_sigmask(SIG_BLOCK, NULL, &now);
+  seen_mask = now.__val[0];
+}
+static void masks(void) {
+  static const int kFlags[] = {0, SA_ONSTACK, SA_ONSTACK | SA_NODEFER, SA_ONSTACK | (int)SA_RESETHAND};
+  static const int kSignals[] = {SIGUSR1, SIGSEGV, SIGPROF};
+  sigset_t before, one;
+  sigemptyset(&one);
+  sigaddset(&one, SIGALRM);
+  for (int i = 0; i < 12; ++i) {
+    struct sigaction action = {.sa_handler = note_mask, .sa_flags = kFlags[i % 4]};
+    sigaddset(&action.sa_mask, SIGUSR2);
+    sigaction(kSignals[i / 4], &action, NULL);
+    work_ms(2);
+    raise(kSignals[i / 4]);
+    sigprocmask(SIG_BLOCK, NULL, &before);
+    // From handlers of faults ticks are held back: varve-safety(7) says so.
+    if (kSignals[i / 4] == SIGSEGV) seen_mask &= ~(1ul << (SIGPROF - 1) | 1ul << (SIGTRAP - 1));
+    printf("%d %x: %lx, then %lx", kSignals[i / 4], (unsigned)kFlags[i % 4], seen_mask, before.__val[0]);
+    if (kSignals[i / 4] == SIGUSR1) {
+      sigaction(SIGUSR1, &action, NULL);
+      sigset_t own;
+      sigemptyset(&own);
+      sigaddset(&own, SIGUSR1);
+      sigprocmask(SIG_BLOCK, &own, NULL);
+      raise(SIGUSR1);
+      sigsuspend(&one);
+      printf(", in sigsuspend %lx", seen_mask);
+      sigprocmask(SIG_UNBLOCK, &own, NULL);
+    }
+    puts("");
+  }
+  puts("done");
 }
 
 // --- a stack that is given by the handler itself, and what the program is told
@@ -341,6 +347,45 @@ static void told(void) {
   raise(SIGUSR2);
 }
 
+// --- a runtime (Go's) that asks the kernel itself for its stack, adopts what it finds, and works on others
+static char* adopted;
+static volatile int on_adopted, on_others;
+static void note_adopted(int number) {
+  char here;
+  (void)number;
+  if (&here >= adopted && &here < adopted + 262144)
+    ++on_adopted;
+  else
+    ++on_others;
+}
+static ucontext_t goroutine, scheduler;
+static void run_goroutine(void) {
+  for (int i = 0; i < 20; ++i) work_ms(1), raise(i % 2 ? SIGUSR1 : SIGUSR2);
+  setcontext(&scheduler);
+}
+static void adopts(void) {
+  static char stack[65536];
+  static char own_one[65536];
+  stack_t found = {0};
+  syscall(SYS_sigaltstack, NULL, &found);
+  const stack_t mine = {.ss_sp = own_one, .ss_size = sizeof own_one};
+  if (found.ss_flags & SS_DISABLE) sigaltstack(&mine, &found), found = mine;
+  adopted = found.ss_sp;
+  handle(SIGUSR1, note_adopted, SA_ONSTACK);
+  handle(SIGUSR2, note_adopted, SA_ONSTACK);
+  volatile int begun = 0;
+  getcontext(&scheduler);
+  if (!begun) {
+    begun = 1;
+    getcontext(&goroutine);
+    goroutine.uc_stack.ss_sp = stack;
+    goroutine.uc_stack.ss_size = sizeof stack;
+    makecontext(&goroutine, run_goroutine, 0);
+    setcontext(&goroutine);
+  }
+  printf("on its stack %d, elsewhere %d\n", on_adopted, on_others);
+}
+
 // --- the default action, with flags that are a handler's
 static void defaults(void) {
   const struct sigaction flagged = {.sa_handler = SIG_DFL, .sa_flags = SA_SIGINFO | SA_ONSTACK};
@@ -363,9 +408,10 @@ static const struct Kind kKinds[] = {
     {"nested", nested},
     {"registers", registers},
     {"leaves", leaves},
-    {"together", together},
     {"chains", chains},
     {"from_outside", from_outside},
+    {"masks", masks},
+    {"adopts", adopts},
     {"told", told},
     {"defaults", defaults},
 };
