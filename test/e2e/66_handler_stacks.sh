@@ -6,8 +6,11 @@
 
 # what the last line says, bare too; by signal: the exit code
 while IFS=$'\t' read -r kind expected words; do
-  program=handler_stacks
-  [[ $kind != @(no_room|overflow*) ]] || program=full_stacks
+  case $kind in
+    no_room | overflow*) program=full_stacks ;;
+    chains | masks | told | defaults) program=handler_answers ;;
+    *) program=handler_stacks ;;
+  esac
   run timeout 60 $programs/$program $kind </dev/null
   mv out bare
   expect_eq "exit code of $kind, bare" $code $expected
@@ -43,7 +46,7 @@ WORDS
 
 # ThreadSanitizer calls handlers itself, some with copies of what the kernel gave it.
 for runtime in "" -static-libtsan; do
-  gcc -g -O1 -D_GNU_SOURCE -Wno-deprecated-declarations -fsanitize=thread $runtime -o tsan "$root/test/programs/handler_stacks.c" 2>tsan.err ||
+  gcc -g -O1 -D_GNU_SOURCE -fsanitize=thread $runtime -o tsan "$root/test/programs/handler_stacks.c" 2>tsan.err ||
     { echo "SKIPPED a program under ThreadSanitizer (${runtime:-shared}): $(head -1 tsan.err)"; continue; }
   run ./tsan from_outside
   expect_eq "words under ThreadSanitizer, bare" "$(cat out)" "handled many"
@@ -52,3 +55,12 @@ for runtime in "" -static-libtsan; do
   expect_eq "words under ThreadSanitizer" "$(cat out)" "handled many"
   rm -r tsan.p
 done
+
+# The kernel ends no first process of a namespace by a signal that it does not force.
+alone="unshare -pf --kill-child"
+if $alone true 2>/dev/null; then
+  record -q -o init.p timeout -k 1 30 $alone $programs/full_stacks overflow
+  expect_eq "exit code of an overflow as the first process" $code 139
+else
+  echo "SKIPPED the first process of a namespace: not allowed"
+fi

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// flags: -D_GNU_SOURCE -Wno-deprecated-declarations
+// flags: -D_GNU_SOURCE
 // handler_stacks KIND: programs whose handlers ask for an alternate stack (SA_ONSTACK) in threads that have
 // none, or that have one and do not ask. Each works meanwhile, so that ticks come, and says what it saw.
 // Context: test 66_handler_stacks.
@@ -40,17 +40,17 @@ static void note_place(int number) {
 }
 
 // --- where handlers run: signals from elsewhere and of the thread itself, within each other, over the ticks'
-// A signal of faults that is raised just as a tick comes stays with it: varve-safety(7) says so.
-static const int kNumbers[] = {SIGUSR1, SIGUSR2, SIGPROF, SIGTRAP, SIGALRM, 40, SIGSEGV};
-enum { RAISED = 6, COUNT = 7 };
+// Not SIGSEGV: a signal of faults that is raised just as a tick comes stays with it.
+static const int kNumbers[] = {SIGUSR1, SIGUSR2, SIGPROF, SIGTRAP, SIGALRM, 40};
+enum { COUNT = sizeof kNumbers / sizeof *kNumbers };
 static void* raise_all(void* name) {
   learn_stack();
   int errors = 0;
   for (int i = 0; i < 60; ++i) {
     work_ms(1);
     errno = 0;
-    raise(kNumbers[i % RAISED]);
-    errors += errno != kNumbers[i % RAISED];  // a handler's errno is the program's to see
+    raise(kNumbers[i % COUNT]);
+    errors += errno != kNumbers[i % COUNT];  // a handler's errno is the program's to see
   }
   printf("%s: own %d, elsewhere %d, errors %d\n", (const char*)name, own, elsewhere, errors);
   return NULL;
@@ -199,45 +199,6 @@ static void leaves(void) {
   printf("jumped %d, visits %d\n", jumped, visits);
 }
 
-// --- who has read our handler past the C library: chains to it, by a call, and puts it back
-struct of_kernel {
-  void (*handler)(int, siginfo_t*, void*);
-  unsigned long flags;
-  void* restorer;
-  uint64_t mask;
-};
-static struct of_kernel chained;
-static volatile int before_call, after_call;
-static void chain(int number, siginfo_t* info, void* context) {
-  const int is_tick = info->si_code != SI_TKILL;
-  before_call += !is_tick;
-  chained.handler(number, info, context);
-  after_call += !is_tick;
-}
-static void chain_copy(int number, siginfo_t* info, void* context) {
-  ucontext_t copy = *(ucontext_t*)context;
-  siginfo_t same = *info;
-  chain(number, &same, &copy);
-}
-static void chains(void) {
-  static const int kChained[] = {SIGUSR1, SIGPROF};
-  learn_stack();
-  for (int i = 0; i < 4; ++i) {
-    const int number = kChained[i % 2];
-    handle(number, note_place, SA_ONSTACK);
-    syscall(SYS_rt_sigaction, number, NULL, &chained, 8);
-    struct of_kernel outer = chained;
-    outer.handler = i < 2 ? chain : chain_copy;
-    outer.flags |= SA_SIGINFO;
-    syscall(SYS_rt_sigaction, number, &outer, NULL, 8);
-    for (int j = 0; j < 5; ++j) raise(number);
-    const struct sigaction put_back = {.sa_sigaction = chained.handler, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-    sigaction(number, &put_back, NULL);
-    raise(number);
-  }
-  printf("calls %d, before %d, after %d\n", own + elsewhere, before_call, after_call);
-}
-
 // --- signals of another process, for what stands between a program and its handlers (ThreadSanitizer)
 static volatile int handled;
 static void count(int number) { handled += number != 0; }
@@ -251,100 +212,6 @@ static void from_outside(void) {
   for (int i = 0; i < 100; ++i) work_ms(1), thread_ns();  // a call, for handlers are held back until one
   while (waitpid(child, NULL, 0) < 0) continue;
   printf("handled %s\n", handled > 10 ? "many" : "few");
-}
-
-// --- what is blocked in a handler, and in the waits that set a mask for their time
-static volatile unsigned long seen_mask;
-static void note_mask(int number) {
-  sigset_t now;
-  (void)number;
-  pthread_sigmask(SIG_BLOCK, NULL, &now);
-  seen_mask = now.__val[0];
-}
-static void masks(void) {
-  static const int kFlags[] = {0, SA_ONSTACK, SA_ONSTACK | SA_NODEFER, SA_ONSTACK | (int)SA_RESETHAND};
-  static const int kSignals[] = {SIGUSR1, SIGSEGV, SIGPROF};
-  sigset_t before, one;
-  sigemptyset(&one);
-  sigaddset(&one, SIGALRM);
-  for (int i = 0; i < 12; ++i) {
-    struct sigaction action = {.sa_handler = note_mask, .sa_flags = kFlags[i % 4]};
-    sigaddset(&action.sa_mask, SIGUSR2);
-    sigaction(kSignals[i / 4], &action, NULL);
-    work_ms(2);
-    raise(kSignals[i / 4]);
-    sigprocmask(SIG_BLOCK, NULL, &before);
-    // From handlers of faults ticks are held back: varve-safety(7) says so.
-    if (kSignals[i / 4] == SIGSEGV) seen_mask &= ~(1ul << (SIGPROF - 1) | 1ul << (SIGTRAP - 1));
-    printf("%d %x: %lx, then %lx", kSignals[i / 4], (unsigned)kFlags[i % 4], seen_mask, before.__val[0]);
-    if (kSignals[i / 4] == SIGUSR1) {
-      sigaction(SIGUSR1, &action, NULL);
-      sigset_t own;
-      sigemptyset(&own);
-      sigaddset(&own, SIGUSR1);
-      sigprocmask(SIG_BLOCK, &own, NULL);
-      raise(SIGUSR1);
-      sigsuspend(&one);
-      printf(", in sigsuspend %lx", seen_mask);
-      sigprocmask(SIG_UNBLOCK, &own, NULL);
-    }
-    puts("");
-  }
-  puts("done");
-}
-
-// --- a stack that is given by the handler itself, and what the program is told
-static void give(int number) {
-  static char alternate[65536];
-  stack_t before;
-  const int asked = sigaltstack(NULL, &before);
-  const int given = sigaltstack(&(stack_t){.ss_sp = alternate, .ss_size = sizeof alternate}, NULL);
-  printf("signal %d: asked %d, disabled %d, in use %d, given %d %d\n", number, asked,
-         before.ss_flags & SS_DISABLE, before.ss_flags & SS_ONSTACK, given, given ? errno : 0);
-}
-static void told(void) {
-  struct sigaction now;
-  handle(SIGUSR1, give, SA_ONSTACK);
-  raise(SIGUSR1);
-  stack_t after;
-  sigaltstack(NULL, &after);
-  printf("after the handler: disabled %d\n", after.ss_flags & SS_DISABLE);
-  sigaltstack(&(stack_t){.ss_flags = SS_DISABLE}, NULL);
-  for (int i = 0; i < COUNT; ++i) {
-    struct sigaction once = {.sa_handler = note_place,
-                             .sa_flags = SA_ONSTACK | SA_NODEFER | (int)SA_RESETHAND};
-    if (i % 3) sigfillset(&once.sa_mask);
-    sigaction(kNumbers[i], &once, NULL);
-    sigaction(kNumbers[i], NULL, &now);
-    printf("%d: handler %d, flags %x, mask %lx", kNumbers[i], now.sa_handler == note_place,
-           (unsigned)now.sa_flags, now.sa_mask.__val[0]);
-    raise(kNumbers[i]);
-    sigaction(kNumbers[i], NULL, &now);
-    printf(", then %d %x %lx", now.sa_handler == SIG_DFL, (unsigned)now.sa_flags, now.sa_mask.__val[0]);
-    handle(kNumbers[i], give, SA_ONSTACK);
-    sigaction(kNumbers[i], &(struct sigaction){.sa_handler = note_place}, &now);
-    printf(", before %d %x", now.sa_handler == give, (unsigned)now.sa_flags);
-    handle(kNumbers[i], give, SA_ONSTACK);
-    siginterrupt(kNumbers[i], 0);
-    printf(", by signal() %d\n", signal(kNumbers[i], SIG_IGN) == give);
-  }
-  fflush(stdout);
-  handle(SIGUSR2, note_place, SA_ONSTACK);
-  if (vfork() == 0) {
-    sigaction(SIGUSR2, NULL, &now);
-    const int seen = now.sa_handler == note_place;
-    handle(SIGUSR2, give, SA_ONSTACK);
-    sigaction(SIGUSR2, NULL, &now);
-    _exit(seen + 2 * (now.sa_handler == give));
-  }
-  int status = 0;
-  wait(&status);
-  sigaction(SIGUSR2, NULL, &now);
-  const struct sigaction giving = {.sa_handler = give, .sa_flags = SA_ONSTACK};
-  const int refused = sigaction(SIGKILL, &giving, NULL);
-  printf("child of vfork %d, parent %d, refused %d %d\n", WEXITSTATUS(status), now.sa_handler == note_place,
-         refused, errno);
-  raise(SIGUSR2);
 }
 
 // --- a runtime (Go's) that asks the kernel itself for its stack, adopts what it finds, and works on others
@@ -386,34 +253,14 @@ static void adopts(void) {
   printf("on its stack %d, elsewhere %d\n", on_adopted, on_others);
 }
 
-// --- the default action, with flags that are a handler's
-static void defaults(void) {
-  const struct sigaction flagged = {.sa_handler = SIG_DFL, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-  work_ms(20);
-  sigaction(SIGUSR2, &flagged, NULL);
-  sigaction(SIGPROF, &flagged, NULL);
-  work_ms(20);
-  int status = 0;
-  const pid_t child = fork();
-  if (child == 0) raise(SIGUSR2), _exit(0);
-  waitpid(child, &status, 0);
-  printf("child: %d\n", WTERMSIG(status));
-  fflush(stdout);
-  raise(SIGPROF);
-}
-
 static const struct Kind kKinds[] = {
     {"place", place},
     {"own_stack", own_stack},
     {"nested", nested},
     {"registers", registers},
     {"leaves", leaves},
-    {"chains", chains},
     {"from_outside", from_outside},
-    {"masks", masks},
     {"adopts", adopts},
-    {"told", told},
-    {"defaults", defaults},
 };
 
 int main(int argc, char** argv) { return run_kind(argc, argv, kKinds, sizeof kKinds / sizeof *kKinds); }
