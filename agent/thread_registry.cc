@@ -4,7 +4,6 @@
 #include "agent/thread_registry.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 

@@ -3,9 +3,9 @@
 // begins there what asked for one (SA_ONSTACK); without us that would have stayed on the stack that was
 // interrupted, or have ended the process where that has overflowed. So the frame is moved there, and the
 // handler entered as the kernel enters it: nothing of it stays on our stack, where the next tick begins at
-// the top. Only from the thread's own stack: Go's runtime takes our stack for its own where it finds it, and
-// must not be on one of a goroutine's then. Not moved either is one that comes before another is. Context:
-// signal, the handler of the kernel's; hooks (the table).
+// the top. Only to the thread's own stack: Go's runtime takes our stack for its own where it finds it, and
+// must not be on one of a goroutine's then. Nor is a second frame moved that the kernel made on top of one
+// that was not moved yet. Context: signal, the handler of the kernel's; hooks (the table).
 #pragma once
 
 #include <signal.h>
