@@ -16,7 +16,7 @@ struct TrackRecord {
   int32_t pid;
   int32_t tid;
   int32_t ppid;
-  uint32_t reserved;
+  int32_t own_tid;   // in a pid namespace of its own: its number there, as its agent knows it; 0: not known
   uint64_t time_ns;  // its start, or when it was first seen
   char name[16];
 };

@@ -203,6 +203,30 @@ Test(join_tracks, a_process_of_two_numbers_is_one) {
   cr_expect_eq(profile.processes.size(), 2);
 }
 
+/// Sweeps that come late may find threads in any order and long after they began; their numbers inside tell
+/// whose they are.
+Test(join_tracks, threads_of_two_numbers_are_found_by_them_however_late) {
+  ProfileBuilder builder;
+  const size_t process = builder.add_process(2);
+  builder.process(process).start_time_ns = at(1);
+  for (const int32_t tid : {2, 3, 4}) {
+    builder.add_thread(process, tid);
+    builder.process(process).threads.back().start_time_ns = at(uint64_t(tid));
+    builder.process(process).threads.back().end_time_ns = at(400);
+  }
+  builder.add_text("outside_pid", "host-2-0.agent 100");
+  ObserverBuilder& observer = builder.observer;
+  observer.track(0, 100, 100, at(0), "main", true, 1, 2);
+  observer.track(1, 100, 102, at(5), "second", false, 1, 4);
+  observer.track(2, 100, 101, at(90), "first", false, 1, 3);
+  for (uint32_t i = 0; i < 3; ++i) observer.track_end(i, at(401));
+  const load::Profile profile = builder.load();
+  check_consistent(profile);
+  cr_assert_eq(profile.threads.size(), 3);
+  const uint32_t expected[] = {0, 2, 1};
+  for (uint32_t i = 0; i < 3; ++i) cr_expect_eq(profile.threads[i].track.value, expected[i]);
+}
+
 Test(join_tracks, numbers_outside_that_cannot_be) {
   for (const char* text : {"", "host-2-0.agent", "host-2-0.agent ", "host-2-0.agent x", "host-2-0.agent -5",
                            "host-2-0.agent 99999999999", " 100", "host-2-1.agent 100"}) {

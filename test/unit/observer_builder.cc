@@ -30,13 +30,14 @@ void ObserverBuilder::next_chunk() {
 }
 
 void ObserverBuilder::track(uint32_t track, int32_t pid, int32_t tid, uint64_t time_ns, std::string name,
-                            bool start_seen, int32_t ppid) {
+                            bool start_seen, int32_t ppid, int32_t own_tid) {
   close_switches();
   format::TrackRecord record{};
   record.track = track;
   record.pid = pid;
   record.tid = tid;
   record.ppid = ppid;
+  record.own_tid = own_tid;
   record.time_ns = time_ns;
   name.copy(record.name, sizeof record.name - 1);
   append_record(chunk(time_ns).records, format::RecordKind::kTrack, start_seen ? format::kTrackStartSeen : 0,

@@ -66,7 +66,7 @@ class ObserverBuilder {
   std::array<uint8_t, 16> session_id{};
 
   void track(uint32_t track, int32_t pid, int32_t tid, uint64_t time_ns, std::string name = "worker",
-             bool start_seen = false, int32_t ppid = 1);
+             bool start_seen = false, int32_t ppid = 1, int32_t own_tid = 0);
   void track_end(uint32_t track, uint64_t time_ns, uint32_t voluntary = format::kUnknownCount,
                  uint32_t involuntary = format::kUnknownCount);
   /// Consecutive ones are one record. Times of a chunk do not fall.

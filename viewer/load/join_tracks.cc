@@ -57,8 +57,11 @@ class Joiner {
  public:
   explicit Joiner(Profile& profile)
       : profile_(profile), tracks_(profile.run_states.tracks), joined_(tracks_.size()) {
-    for (uint32_t i = 0; i < tracks_.size(); ++i)
-      tracks_of_[{tracks_[i].pid, tracks_[i].tid}].emplace(tracks_[i].start.count, i);
+    for (uint32_t i = 0; i < tracks_.size(); ++i) {
+      const Track& track = tracks_[i];
+      tracks_of_[{track.pid, track.tid}].emplace(track.start.count, i);
+      if (track.own_tid != 0) inside_tracks_of_[{track.pid, track.own_tid}].emplace(track.start.count, i);
+    }
     const auto outside = outside_pids(profile.session);
     for (uint32_t i = 0; i < profile.processes.size(); ++i) {
       const Process& process = profile.processes[i];
@@ -153,8 +156,8 @@ class Joiner {
     return pid_of_[thread.process.index()] != profile_.processes[thread.process.index()].pid;
   }
 
-  /// Of threads whose process alone is known by its number outside: of the tracks there that are no thread's
-  /// yet, the one that began nearest to when the thread was made.
+  /// Of threads whose process alone is known by its number outside, where switches are told and not swept:
+  /// of the tracks there that are no thread's yet, the one that began nearest to when the thread was made.
   void take_nearest_tracks() {
     std::unordered_map<int32_t, RowsByTime> free;  // by pid and start
     for (uint32_t i = 0; i < tracks_.size(); ++i)
@@ -172,9 +175,10 @@ class Joiner {
 
   TrackId track_of(const Thread& thread) const {
     const int32_t pid = pid_of_[thread.process.index()];
-    if (is_inside(thread) && !thread.is_main) return TrackId::none();
-    auto found = tracks_of_.find({pid, is_inside(thread) ? pid : thread.tid});
-    if (found == tracks_of_.end()) return TrackId::none();
+    const bool by_own_tid = is_inside(thread) && !thread.is_main;
+    auto& tracks = by_own_tid ? inside_tracks_of_ : tracks_of_;
+    auto found = tracks.find({pid, is_inside(thread) && thread.is_main ? pid : thread.tid});
+    if (found == tracks.end()) return TrackId::none();
     return {row_at(found->second, thread.start_time, [&](uint32_t row) {
       const Nanos late = tracks_[row].start_seen ? Nanos{} : kLateSight;
       return overlap(saturating_sub(tracks_[row].start, late), tracks_[row].end, thread.start_time,
@@ -241,6 +245,7 @@ class Joiner {
   std::vector<int32_t> pid_of_;    // by process: its number to the observer
   // By start; the values are rows.
   std::map<Key, RowsByTime> tracks_of_;
+  std::map<Key, RowsByTime> inside_tracks_of_;  // by the tid in a pid namespace of their own
   std::map<int32_t, RowsByTime> images_of_;
 };
 

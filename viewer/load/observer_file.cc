@@ -112,6 +112,7 @@ class ObserverReader {
     track.pid = row.pid;
     track.tid = row.tid;
     track.ppid = row.ppid;
+    track.own_tid = row.own_tid;
     track.name.assign(row.name, strnlen(row.name, sizeof row.name));
   }
 

@@ -28,6 +28,7 @@ struct Track {
   Nanos last_seen;          // it lived then: by sweeps its end is known to the length of one
   uint32_t voluntary_switches = format::kUnknownCount;
   uint32_t involuntary_switches = format::kUnknownCount;
+  int32_t own_tid = 0;  // in a pid namespace of its own, where the observer knows it
 };
 
 struct RunEvent {

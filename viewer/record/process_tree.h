@@ -39,7 +39,7 @@ bool is_followed(pid_t process);
 /// program.
 bool is_busy(pid_t process);
 
-/// What the kernel says of a process; zeros if it is gone.
+/// What the kernel says of a process, or of a thread by its number; zeros if it is gone.
 struct ProcessNumbers {
   pid_t own = 0;  // by which it knows itself, in its innermost pid namespace
   pid_t parent = 0;

@@ -22,6 +22,7 @@ namespace varve::record::observe {
 
 struct Task {
   pid_t pid = 0, tid = 0, parent = 0;
+  pid_t own_tid = 0;  // in a pid namespace of its own
   uint32_t track = 0;
   Nanos start;  // CLOCK_MONOTONIC
   bool start_seen = false;
@@ -46,6 +47,7 @@ struct TaskProcess {
   pid_t pid = 0, parent = 0;
   char name[16] = {};       // when it was found
   int directory = -1;       // /proc/PID/task; -1: there were too many
+  bool inside = false;      // a pid namespace of its own
   nlink_t links = 0;        // of it, without new threads: one more for each thread
   bool incomplete = false;  // a thread was seen that could not be read
   std::list<Task> tasks;

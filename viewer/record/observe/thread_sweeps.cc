@@ -60,6 +60,7 @@ void ThreadSweeps::write_track(const Task& task) {
   record.pid = task.pid;
   record.tid = task.tid;
   record.ppid = task.parent;
+  record.own_tid = task.own_tid;
   record.time_ns = task.start.count;
   std::memcpy(record.name, task.name, sizeof record.name);
   writer_.track(record, task.start_seen);
