@@ -53,7 +53,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::vector<uint64_t> vaddrs = addresses_in(*file);
   symbol::ResolveOptions options;
   options.debug_directories = {"/nowhere"};
-  symbol::ModuleNames names = symbol::name_module(module, 0, vaddrs, options, nullptr);
+  symbol::OpenedModule opened(module, options, nullptr);
+  symbol::ModuleNames names = symbol::name_module(opened, module, 0, vaddrs, true);
   if (names.first.size() != vaddrs.size() + 1) std::abort();
   for (size_t i = 0; i < vaddrs.size(); ++i) {
     if (names.first[i] >= names.first[i + 1]) std::abort();

@@ -90,24 +90,26 @@ class ProgressLine {
   Clock::time_point next_ = Clock::now() + std::chrono::seconds(1);
 };
 
-symbol::SymbolTable look_up(const load::Profile& profile, bool progress) {
+symbol::SymbolTable look_up(const load::Profile& profile, bool progress, symbol::OpenedModules& modules) {
   ProgressLine line(progress);
-  return symbol::resolve(profile, {},
-                         [&line](const symbol::ResolveProgress& at) { line.show(at.done, at.total); });
+  const auto show = [&line](const symbol::ResolveProgress& at) { line.show(at.done, at.total); };
+  return symbol::resolve(profile, {}, show, &modules);
 }
 
 /// For annotation where no binary is. The error is a sentence.
-tl::expected<void, std::string> store_code(const load::Profile& profile) {
-  const symbol::CodeTable code = symbol::collect_code(profile, symbol::sites_by_time(profile));
+tl::expected<void, std::string> store_code(const load::Profile& profile, symbol::OpenedModules& modules) {
+  const symbol::CodeTable code =
+      symbol::collect_code(profile, symbol::sites_by_time(profile), {}, {}, &modules);
   if (code.pieces.empty()) return {};
   return symbol::write_code_file(profile, code);
 }
 
 /// All files that finalization writes. The error is a sentence.
 tl::expected<void, std::string> store(const load::Profile& profile, const FinalizeOptions& options) {
-  const symbol::SymbolTable symbols = look_up(profile, options.progress);
+  symbol::OpenedModules modules;
+  const symbol::SymbolTable symbols = look_up(profile, options.progress, modules);
   if (auto stored = symbol::write_symbol_file(profile, symbols); !stored) return stored;
-  if (auto stored = store_code(profile); !stored || !worth_decoding(profile)) return stored;
+  if (auto stored = store_code(profile, modules); !stored || !worth_decoding(profile)) return stored;
   if (auto stored = write_decoded_file(profile); !stored || !options.store_more) return stored;
   return options.store_more(profile, symbols);
 }

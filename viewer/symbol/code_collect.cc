@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "viewer/symbol/disassemble.h"
-#include "viewer/symbol/module_code.h"
+#include "viewer/symbol/opened_module.h"
 #include "viewer/symbol/resolver.h"
 #include "viewer/symbol/symbol_file.h"
 
@@ -29,10 +29,9 @@ struct Candidate {
 /// By module: whether its places have lines.
 using HasLines = std::vector<bool>;
 
-void add_extents(std::vector<Candidate>& found, const load::Profile& profile, ModuleId module,
-                 const std::vector<std::pair<uint64_t, size_t>>& vaddrs, const ResolveOptions& options,
+void add_extents(std::vector<Candidate>& found, ModuleId module,
+                 const std::vector<std::pair<uint64_t, size_t>>& vaddrs, OpenedModule& code,
                  const CodeLimits& limits, HasLines& has_lines) {
-  ModuleCode code(profile.modules[module.index()], options);
   has_lines[module.index()] = code.has_lines();
   std::map<uint64_t, size_t> by_low;  // -> found
   for (const auto& [vaddr, rank] : vaddrs) {
@@ -111,7 +110,7 @@ void thin_out(CodeTable& code) {
 }  // namespace
 
 CodeTable collect_code(const load::Profile& profile, std::span<const SiteId> wanted,
-                       const ResolveOptions& options, const CodeLimits& limits) {
+                       const ResolveOptions& options, const CodeLimits& limits, OpenedModules* kept) {
   std::map<ModuleId, std::vector<std::pair<uint64_t, size_t>>> by_module;
   for (size_t rank = 0; rank < wanted.size(); ++rank) {
     const load::Site& site = profile.sites[wanted[rank].index()];
@@ -121,8 +120,12 @@ CodeTable collect_code(const load::Profile& profile, std::span<const SiteId> wan
   }
   std::vector<Candidate> found;
   HasLines has_lines(profile.modules.size());
-  for (const auto& [module, vaddrs] : by_module)
-    add_extents(found, profile, module, vaddrs, options, limits, has_lines);
+  OpenedModules none;
+  for (const auto& [module, vaddrs] : by_module) {
+    auto code = (kept ? *kept : none).take(module, profile.modules[module.index()], options, nullptr);
+    add_extents(found, module, vaddrs, *code, limits, has_lines);
+    if (kept) kept->give_back(module, std::move(code));
+  }
 
   CodeTable code;
   code.pieces = choose(std::move(found), limits.total);
@@ -130,7 +133,7 @@ CodeTable collect_code(const load::Profile& profile, std::span<const SiteId> wan
   places.modules = profile.modules;
   places.mappings = profile.mappings;
   places.sites = places_of(code.pieces, has_lines);
-  code.names = resolve(places, options);
+  code.names = resolve(places, options, {}, kept);
   code.places = std::move(places.sites);
   thin_out(code);
   return code;

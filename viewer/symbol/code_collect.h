@@ -10,6 +10,7 @@
 
 #include "viewer/load/profile.h"
 #include "viewer/symbol/code_table.h"
+#include "viewer/symbol/opened_modules.h"
 #include "viewer/symbol/resolve_options.h"
 
 namespace varve::symbol {
@@ -20,9 +21,10 @@ struct CodeLimits {
   uint64_t total = 4 << 20;
 };
 
-/// The functions around these sites, the first ones first.
+/// The functions around these sites, the first ones first. `kept`: as of resolve().
 CodeTable collect_code(const load::Profile& profile, std::span<const SiteId> wanted,
-                       const ResolveOptions& options = {}, const CodeLimits& limits = {});
+                       const ResolveOptions& options = {}, const CodeLimits& limits = {},
+                       OpenedModules* kept = nullptr);
 
 /// The sites that code is worth keeping of: those where samples were taken, by their CPU time, the largest
 /// first, then the calls with the most time below.

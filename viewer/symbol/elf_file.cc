@@ -148,6 +148,11 @@ std::span<const uint8_t> ElfFile::contents(const Section& section) const {
 
 bool ElfFile::has_dwarf() const { return section(".debug_info") || section(".zdebug_info"); }
 
+Dwarf* ElfFile::dwarf() const {
+  if (!dwarf_) dwarf_.reset(dwarf_begin_elf(elf(), DWARF_C_READ, nullptr));
+  return dwarf_.get();
+}
+
 std::string hex(std::span<const uint8_t> bytes) {
   std::string text;
   for (uint8_t byte : bytes) {

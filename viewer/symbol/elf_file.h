@@ -5,6 +5,7 @@
 // Context: viewer; one object per thread, since libelf's handles are not shared between threads.
 #pragma once
 
+#include <elfutils/libdw.h>
 #include <libelf.h>
 
 #include <cstdint>
@@ -62,6 +63,9 @@ class ElfFile {
   std::span<const uint8_t> contents(const Section& section) const;
   Elf_Data* data(const Section& section) const;
   bool has_dwarf() const;
+  /// Its debug information, opened once: that takes as long as all of it needs to be decompressed. Null if it
+  /// has none.
+  Dwarf* dwarf() const;
 
  private:
   ElfFile() = default;
@@ -70,6 +74,9 @@ class ElfFile {
 
   struct EndElf {
     void operator()(Elf* elf) const { elf_end(elf); }
+  };
+  struct EndDwarf {
+    void operator()(Dwarf* dwarf) const { dwarf_end(dwarf); }
   };
   struct CloseFile {
     int fd = -1;
@@ -84,6 +91,7 @@ class ElfFile {
   std::vector<uint8_t> image_;  // from_memory only
   CloseFile file_;
   std::unique_ptr<Elf, EndElf> handle_;  // after what it reads from, so that it goes first
+  mutable std::unique_ptr<Dwarf, EndDwarf> dwarf_;
   std::vector<Section> sections_;
   std::vector<uint8_t> build_id_;
 };

@@ -10,9 +10,7 @@
 
 #include "viewer/symbol/demangle.h"
 #include "viewer/symbol/elf_symbols.h"
-#include "viewer/symbol/module_code.h"
-#include "viewer/symbol/module_file.h"
-#include "viewer/symbol/plt_names.h"
+#include "viewer/symbol/opened_module.h"
 #include "viewer/symbol/source_lines.h"
 #include "viewer/symbol/variable_parts.h"
 
@@ -27,16 +25,16 @@ std::string without_clone_suffix(std::string_view name) {
 
 class Namer {
  public:
-  Namer(const load::Module& module, uint64_t code_start, const ResolveOptions& options, Debuginfod* server)
+  Namer(OpenedModule& opened, const load::Module& module, uint64_t code_start, bool lines)
       : base_name_(module_basename(module.path)),
         code_start_(code_start),
         vdso_(module.path == "[vdso]"),
-        lines_(options.lines),
-        files_(open_module(module, options, server)) {
+        lines_(lines),
+        opened_(opened),
+        files_(opened.files()),
+        code_(opened.code()) {
     for (const auto* file : {&files_.main, &files_.debug})
       if (*file) name_bytes_left_ += 64 * (*file)->bytes();
-    code_ = code_map(files_);
-    if (const ElfFile* layout = files_.layout()) plt_.emplace(*layout);
   }
 
   ModuleNames name(std::span<const uint64_t> vaddrs) {
@@ -121,7 +119,7 @@ class Namer {
   uint32_t code_function(uint64_t vaddr) {
     const CodeRange* range = code_.find({vaddr});
     if (!range || range->name.empty())
-      if (auto stub = plt_ ? plt_->find({vaddr}) : std::nullopt) return plt_function(*stub);
+      if (auto stub = opened_.stub({vaddr})) return plt_function(*stub);
     uint64_t start = range ? range->low : gap_start(vaddr);
     auto [known, fresh] =
         by_start_.try_emplace(range && !range->name.empty() ? name_key(*range) : fmt::format("+{:x}", start),
@@ -174,8 +172,8 @@ class Namer {
     std::vector<uint64_t> places;
     CodeMap data;
     for (uint64_t vaddr : vaddrs) {
-      if (!layout->section_at({vaddr}, SymbolKind::kData) || plt_->find({vaddr})) continue;
-      if (places.empty()) data = data_map(files_);
+      if (!layout->section_at({vaddr}, SymbolKind::kData) || opened_.stub({vaddr})) continue;
+      if (places.empty()) data = opened_.data();
       const CodeRange* range = data.find({vaddr});
       places.push_back(vaddr);
       parts.push_back({range ? range->low : vaddr, range ? vaddr - range->low : 0, {}, false});
@@ -228,10 +226,10 @@ class Namer {
   uint64_t code_start_;
   bool vdso_;
   bool lines_;
-  ModuleFile files_;
+  OpenedModule& opened_;
+  const ModuleFile& files_;
+  const CodeMap& code_;
   uint64_t name_bytes_left_ = 16 << 20;
-  CodeMap code_;
-  std::optional<PltNames> plt_;
   std::vector<NamedFunction> functions_;
   std::vector<NamedFrame> frames_;
   std::vector<uint32_t> source_functions_;  // SourceLines::functions -> functions_
@@ -241,9 +239,9 @@ class Namer {
 
 }  // namespace
 
-ModuleNames name_module(const load::Module& module, uint64_t code_start, std::span<const uint64_t> vaddrs,
-                        const ResolveOptions& options, Debuginfod* server) {
-  return Namer(module, code_start, options, server).name(vaddrs);
+ModuleNames name_module(OpenedModule& opened, const load::Module& module, uint64_t code_start,
+                        std::span<const uint64_t> vaddrs, bool lines) {
+  return Namer(opened, module, code_start, lines).name(vaddrs);
 }
 
 }  // namespace varve::symbol

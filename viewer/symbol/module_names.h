@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "viewer/load/profile.h"
-#include "viewer/symbol/debug_files.h"
-#include "viewer/symbol/resolve_options.h"
+#include "viewer/symbol/opened_module.h"
 #include "viewer/symbol/symbol_table.h"
 
 namespace varve::symbol {
@@ -43,9 +42,9 @@ struct ModuleNames {
   std::string note;
 };
 
-/// `vaddrs`: sorted, unique. `code_start`: lowest address of its code, if its file cannot say. `server` may
-/// be null.
-ModuleNames name_module(const load::Module& module, uint64_t code_start, std::span<const uint64_t> vaddrs,
-                        const ResolveOptions& options, Debuginfod* server);
+/// `vaddrs`: sorted, unique. `code_start`: lowest address of its code, if its file cannot say. `lines`: by
+/// its debug information, too, not by symbol tables alone.
+ModuleNames name_module(OpenedModule& opened, const load::Module& module, uint64_t code_start,
+                        std::span<const uint64_t> vaddrs, bool lines);
 
 }  // namespace varve::symbol

@@ -13,7 +13,6 @@
 
 #include "viewer/load/start_thread.h"
 #include "viewer/symbol/jit_names.h"
-#include "viewer/symbol/module_file.h"
 #include "viewer/symbol/module_names.h"
 #include "viewer/symbol/special_sites.h"
 #include "viewer/symbol/table_builder.h"
@@ -40,11 +39,12 @@ unsigned thread_count(const ResolveOptions& options) {
 class Resolver {
  public:
   Resolver(const load::Profile& profile, const std::vector<bool>& wanted, const ResolveOptions& options,
-           const ProgressCallback& progress)
+           const ProgressCallback& progress, OpenedModules* kept)
       : profile_(profile),
         wanted_(wanted),
         options_(options),
         progress_(progress),
+        kept_(kept),
         server_(options.debuginfod_budget),
         builder_(profile.sites.size()) {}
 
@@ -104,12 +104,15 @@ class Resolver {
     std::vector<uint64_t> code_start = code_starts();
     for (Job& job : jobs_) total_ += job.sites.size();
     std::atomic<size_t> next = 0;
+    OpenedModules none;
     auto take = [&] {
       for (size_t i; (i = next++) < order.size();) {
         Job& job = *order[i];
         const load::Module& module = profile_.modules[job.module.index()];
-        job.names = name_module(module, code_start[job.module.index()], job.vaddrs, options_,
-                                options_.debuginfod ? &server_ : nullptr);
+        Debuginfod* server = options_.debuginfod ? &server_ : nullptr;
+        auto opened = (kept_ ? *kept_ : none).take(job.module, module, options_, server);
+        job.names = name_module(*opened, module, code_start[job.module.index()], job.vaddrs, options_.lines);
+        if (kept_) kept_->give_back(job.module, std::move(opened));
         finished(job, module.path);
       }
     };
@@ -225,6 +228,7 @@ class Resolver {
   const std::vector<bool>& wanted_;
   const ResolveOptions& options_;
   const ProgressCallback& progress_;
+  OpenedModules* kept_;
   Debuginfod server_;
   TableBuilder builder_;
   std::vector<std::vector<SiteId>> by_module_;
@@ -241,13 +245,14 @@ class Resolver {
 }  // namespace
 
 SymbolTable resolve(const load::Profile& profile, const ResolveOptions& options,
-                    const ProgressCallback& progress) {
-  return resolve_some(profile, std::vector<bool>(profile.sites.size(), true), options, progress);
+                    const ProgressCallback& progress, OpenedModules* kept) {
+  return resolve_some(profile, std::vector<bool>(profile.sites.size(), true), options, progress, kept);
 }
 
 SymbolTable resolve_some(const load::Profile& profile, const std::vector<bool>& wanted,
-                         const ResolveOptions& options, const ProgressCallback& progress) {
-  return Resolver(profile, wanted, options, progress).run();
+                         const ResolveOptions& options, const ProgressCallback& progress,
+                         OpenedModules* kept) {
+  return Resolver(profile, wanted, options, progress, kept).run();
 }
 
 }  // namespace varve::symbol

@@ -8,7 +8,6 @@
 #include <elfutils/libdw.h>
 
 #include <algorithm>
-#include <memory>
 
 #include "viewer/symbol/source_functions.h"
 
@@ -44,8 +43,10 @@ bool is_block(int tag) {
 class Reader {
  public:
   Reader(const ElfFile& file, std::span<const uint64_t> vaddrs)
-      : vaddrs_(vaddrs), budget_(4 * file.bytes() + 1000000), functions_(16 * file.bytes() + 1000000) {
-    dwarf_.reset(dwarf_begin_elf(file.elf(), DWARF_C_READ, nullptr));
+      : vaddrs_(vaddrs),
+        budget_(4 * file.bytes() + 1000000),
+        dwarf_(file.dwarf()),
+        functions_(16 * file.bytes() + 1000000) {
     innermost_.assign(vaddrs.size(), kNone);
     lines_.resize(vaddrs.size());
   }
@@ -70,9 +71,6 @@ class Reader {
   }
 
  private:
-  struct EndDwarf {
-    void operator()(Dwarf* dwarf) const { dwarf_end(dwarf); }
-  };
   struct Line {
     StringId file;
     uint32_t line = 0;
@@ -111,7 +109,7 @@ class Reader {
     Dwarf_CU *unit = nullptr, *next = nullptr;
     uint8_t kind = 0;
     Dwarf_Die skeleton, tree;
-    while (spend() && dwarf_get_units(dwarf_.get(), unit, &next, nullptr, &kind, &skeleton, &tree) == 0) {
+    while (spend() && dwarf_get_units(dwarf_, unit, &next, nullptr, &kind, &skeleton, &tree) == 0) {
       unit = next;
       if (kind != DW_UT_compile && kind != DW_UT_skeleton) continue;
       units_.push_back({skeleton, tree.cu && dwarf_tag(&tree) == DW_TAG_compile_unit ? tree : skeleton, {}});
@@ -280,7 +278,7 @@ class Reader {
 
   std::span<const uint64_t> vaddrs_;
   uint64_t budget_;
-  std::unique_ptr<Dwarf, EndDwarf> dwarf_;
+  Dwarf* dwarf_;
   std::vector<Unit> units_;
   Unit* unit_ = nullptr;
   std::vector<Scope> scopes_;

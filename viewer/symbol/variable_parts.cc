@@ -7,7 +7,6 @@
 #include <elfutils/libdw.h>
 #include <fmt/format.h>
 
-#include <memory>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -19,10 +18,6 @@ namespace {
 constexpr int kMostEntries = 4'000'000;  // looked at in a file: about a second
 constexpr int kDeepest = 64;             // scopes in scopes, types in types
 constexpr size_t kLongest = 4096;        // bytes of a part, but for its last name
-
-struct EndDwarf {
-  void operator()(Dwarf* dwarf) const { dwarf_end(dwarf); }
-};
 
 bool holds_variables(int tag) {
   for (int known : {DW_TAG_namespace, DW_TAG_subprogram, DW_TAG_lexical_block})
@@ -225,13 +220,13 @@ class Search {
 }  // namespace
 
 void read_variable_parts(const ElfFile& file, std::span<VariablePart> parts) {
-  const std::unique_ptr<Dwarf, EndDwarf> dwarf(dwarf_begin_elf(file.elf(), DWARF_C_READ, nullptr));
+  Dwarf* dwarf = file.dwarf();
   if (!dwarf) return;
   Search search(parts);
   Dwarf_CU *unit = nullptr, *next = nullptr;
   uint8_t kind = 0;
   Dwarf_Die skeleton, tree;
-  while (!search.over() && dwarf_get_units(dwarf.get(), unit, &next, nullptr, &kind, &skeleton, &tree) == 0) {
+  while (!search.over() && dwarf_get_units(dwarf, unit, &next, nullptr, &kind, &skeleton, &tree) == 0) {
     unit = next;
     if (kind != DW_UT_compile && kind != DW_UT_skeleton) continue;
     search.unit(tree.cu && dwarf_tag(&tree) == DW_TAG_compile_unit ? &tree : &skeleton);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Extents by symbols, unwind entries or stubs; bytes by sections.
 // Context: viewer.
-#include "viewer/symbol/module_code.h"
+#include "viewer/symbol/opened_module.h"
 
 #include "viewer/symbol/unwind_ranges.h"
 
 namespace varve::symbol {
-
 namespace {
 
 /// By all symbol tables of the files, where there is a layout.
@@ -22,8 +21,6 @@ std::vector<CodeRange> ranges_by_symbols(const ModuleFile& files, SymbolKind kin
   return ranges_of_symbols(std::move(symbols), *files.layout(), kind);
 }
 
-}  // namespace
-
 CodeMap code_map(const ModuleFile& files) {
   CodeMap map;
   if (!files.layout()) return map;
@@ -32,27 +29,29 @@ CodeMap code_map(const ModuleFile& files) {
   return map;
 }
 
-CodeMap data_map(const ModuleFile& files) {
+}  // namespace
+
+OpenedModule::OpenedModule(const load::Module& module, const ResolveOptions& options, Debuginfod* server)
+    : files_(open_module(module, options, server)), code_(code_map(files_)) {
+  if (const ElfFile* layout = files_.layout()) plt_.emplace(*layout);
+}
+
+CodeMap OpenedModule::data() const {
   CodeMap map;
-  if (files.layout()) map.add(ranges_by_symbols(files, SymbolKind::kData));
+  if (files_.layout()) map.add(ranges_by_symbols(files_, SymbolKind::kData));
   return map;
 }
 
-ModuleCode::ModuleCode(const load::Module& module, const ResolveOptions& options)
-    : files_(open_module(module, options, nullptr)) {
-  if (!files_.main) return;
-  map_ = code_map(files_);
-  plt_.emplace(*files_.main);
-}
+std::optional<PltStub> OpenedModule::stub(Address vaddr) { return plt_ ? plt_->find(vaddr) : std::nullopt; }
 
-std::optional<ModuleCode::Extent> ModuleCode::around(Address vaddr) {
+std::optional<OpenedModule::Extent> OpenedModule::around(Address vaddr) {
   const Section* section = files_.main ? files_.main->code_at(vaddr) : nullptr;
   if (!section) return {};
   uint64_t low = 0, end = 0;
-  const CodeRange* range = map_.find(vaddr);
-  const auto stub = range && !range->name.empty() ? std::nullopt : plt_->find(vaddr);
-  if (stub) {
-    low = stub->start, end = stub->start + stub->size;
+  const CodeRange* range = code_.find(vaddr);
+  const auto stub_here = range && !range->name.empty() ? std::nullopt : stub(vaddr);
+  if (stub_here) {
+    low = stub_here->start, end = stub_here->start + stub_here->size;
   } else if (range) {
     low = range->start, end = range->end;
   }
@@ -60,6 +59,13 @@ std::optional<ModuleCode::Extent> ModuleCode::around(Address vaddr) {
   const bool inside = low >= section->vaddr && low < end && end - section->vaddr <= bytes.size();
   if (!inside) return {};
   return Extent{low, bytes.subspan(low - section->vaddr, end - low)};
+}
+
+uint64_t OpenedModule::bytes() const {
+  uint64_t bytes = 0;
+  for (const auto* file : {&files_.main, &files_.debug, &files_.mini})
+    if (*file) bytes += (*file)->bytes();
+  return bytes;
 }
 
 }  // namespace varve::symbol
