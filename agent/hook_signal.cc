@@ -276,8 +276,9 @@ VARVE_HOOK int sigaltstack(const stack_t* stack, stack_t* before) noexcept {
   if (result) return result;
   if (before && is_our_alternate_stack(before->ss_sp)) *before = {nullptr, SS_DISABLE, 0};
   ThreadBlock* block = current_block;
-  if (block && block->alternate_stack_installed && stack && (stack->ss_flags & SS_DISABLE))
-    install_alternate_stack(*block);
+  if (!block || !stack) return result;
+  block->program_gave_stack = !(stack->ss_flags & SS_DISABLE);
+  if (block->alternate_stack_installed && !block->program_gave_stack) install_alternate_stack(*block);
   return result;
 }
 

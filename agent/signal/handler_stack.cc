@@ -128,8 +128,8 @@ bool is_on_own_stack(const StackBounds& stack, uint64_t stack_pointer) {
 
 bool is_to_be_moved(const ucontext_t& context) {
   const ThreadBlock* block = current_block;
-  return block && agent_state.recorded() && holds(context.uc_stack, frame_of(context)) &&
-         context.uc_stack.ss_sp == block->alternate_stack &&
+  return block && !block->program_gave_stack && agent_state.recorded() &&
+         holds(context.uc_stack, frame_of(context)) && context.uc_stack.ss_sp == block->alternate_stack &&
          is_on_own_stack(block->stack, stack_pointer(context));
 }
 

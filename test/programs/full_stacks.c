@@ -3,6 +3,7 @@
 // full_stacks KIND: stacks that have overflowed, or have no room for the frame of a signal, under handlers with
 // and without SA_ONSTACK, in threads with and without a stack for them: most are to end by SIGSEGV.
 // Context: test 66_handler_stacks.
+#include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <sys/syscall.h>
@@ -111,6 +112,20 @@ static void overflow_in_child(void) {
   }
 }
 
+/// A handler gives the first thread its alternate stack: as it had none, the signal's return leaves that.
+static void give(int number) {
+  static char alternate[65536];
+  sigaltstack(&(stack_t){.ss_sp = alternate, .ss_size = sizeof alternate}, NULL);
+  errno = number;
+}
+static void overflow_on_given(void) {
+  handle(SIGUSR1, give, 0);
+  raise(SIGUSR1);
+  work_ms(20);
+  handle(SIGSEGV, say, SA_ONSTACK);
+  recurse(NULL);
+}
+
 static const struct Kind kKinds[] = {
     {"no_room", no_room},
     {"overflow", overflow},
@@ -118,6 +133,7 @@ static const struct Kind kKinds[] = {
     {"overflow_in_thread", overflow_in_thread},
     {"overflow_in_storm", overflow_in_storm},
     {"overflow_in_child", overflow_in_child},
+    {"overflow_on_given", overflow_on_given},
 };
 
 int main(int argc, char** argv) { return run_kind(argc, argv, kKinds, sizeof kKinds / sizeof *kKinds); }
