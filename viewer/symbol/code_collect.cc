@@ -167,7 +167,7 @@ std::vector<SiteId> sites_by_time(const load::Profile& profile) {
 FoundCode code_for(const load::Profile& profile, std::span<const SiteId> wanted,
                    const ResolveOptions& options) {
   auto stored = read_code_file(profile);
-  const std::string trouble = stored ? "" : stored.error();
+  const std::string trouble = stored ? disassembly_trouble() : stored.error();
   const auto covered = [&](SiteId id) {
     const load::Site& site = profile.sites[id.index()];
     const bool has_code = !site.special() && !profile.modules[site.module.index()].anonymous;

@@ -32,7 +32,7 @@ std::vector<SiteId> sites_by_time(const load::Profile& profile);
 
 struct FoundCode {
   CodeTable table;
-  std::string trouble;  // a sentence when the code file could not be used; else empty
+  std::string trouble;  // a sentence when the code file or the disassembler could not be used; else empty
 };
 
 /// For these sites, the profile's own code, else that of the program files: all of it that could be found.

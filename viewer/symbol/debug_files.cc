@@ -3,7 +3,6 @@
 // Context: viewer, any thread.
 #include "viewer/symbol/debug_files.h"
 
-#include <dlfcn.h>
 #include <elfutils/debuginfod.h>
 #include <fcntl.h>
 #include <lzma.h>
@@ -16,6 +15,7 @@
 #include <cstring>
 
 #include "common/bytes.h"
+#include "viewer/symbol/late_library.h"
 
 namespace varve::symbol {
 namespace {
@@ -104,26 +104,21 @@ struct DebuginfodLibrary {
     static const DebuginfodLibrary library;
     return library;
   }
-  explicit operator bool() const {
-    return begin && end && find_debug && find_source && set_progress && set_user_data && get_user_data;
-  }
+  explicit operator bool() const { return complete; }
 
  private:
   DebuginfodLibrary() {
-    void* handle = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!handle) return;
-    load(handle, "debuginfod_begin", begin);
-    load(handle, "debuginfod_end", end);
-    load(handle, "debuginfod_find_debuginfo", find_debug);
-    load(handle, "debuginfod_find_source", find_source);
-    load(handle, "debuginfod_set_progressfn", set_progress);
-    load(handle, "debuginfod_set_user_data", set_user_data);
-    load(handle, "debuginfod_get_user_data", get_user_data);
+    LateLibrary library("libdebuginfod.so.1");
+    library.find("debuginfod_begin", begin);
+    library.find("debuginfod_end", end);
+    library.find("debuginfod_find_debuginfo", find_debug);
+    library.find("debuginfod_find_source", find_source);
+    library.find("debuginfod_set_progressfn", set_progress);
+    library.find("debuginfod_set_user_data", set_user_data);
+    library.find("debuginfod_get_user_data", get_user_data);
+    complete = library.trouble().empty();
   }
-  template <typename Function>
-  static void load(void* handle, const char* name, Function& function) {
-    function = reinterpret_cast<Function>(dlsym(handle, name));
-  }
+  bool complete = false;
 };
 
 int stop_after_deadline(debuginfod_client* client, long, long) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// By Capstone, whose names stay in this file.
+// By Capstone, whose names stay in this file, and which is loaded at the first use: the dynamic linker
+// relocates the tables of all its architectures, 77,000 addresses, which took half of every start of varve.
 // Context: viewer.
 #include "viewer/symbol/disassemble.h"
 
@@ -8,6 +9,8 @@
 
 #include <algorithm>
 #include <string_view>
+
+#include "viewer/symbol/late_library.h"
 
 namespace varve::symbol {
 namespace {
@@ -32,17 +35,47 @@ size_t vector_length(std::span<const uint8_t> bytes) {
   return length <= bytes.size() ? length : 0;
 }
 
+struct Library {
+  decltype(&::cs_open) cs_open = nullptr;
+  decltype(&::cs_close) cs_close = nullptr;
+  decltype(&::cs_option) cs_option = nullptr;
+  decltype(&::cs_malloc) cs_malloc = nullptr;
+  decltype(&::cs_free) cs_free = nullptr;
+  decltype(&::cs_disasm_iter) cs_disasm_iter = nullptr;
+  decltype(&::cs_insn_group) cs_insn_group = nullptr;
+  LateLibrary library{fmt::format("libcapstone.so.{}", CS_API_MAJOR)};
+
+  Library() {
+    library.find("cs_open", cs_open);
+    library.find("cs_close", cs_close);
+    library.find("cs_option", cs_option);
+    library.find("cs_malloc", cs_malloc);
+    library.find("cs_free", cs_free);
+    library.find("cs_disasm_iter", cs_disasm_iter);
+    library.find("cs_insn_group", cs_insn_group);
+  }
+  /// A clause; empty: all of it is there.
+  const std::string& trouble() const { return library.trouble(); }
+};
+
+const Library& library() {
+  static const Library loaded;
+  return loaded;
+}
+
 class Decoder {
  public:
   explicit Decoder(Syntax syntax) {
-    if (cs_open(CS_ARCH_X86, CS_MODE_64, &handle_) != CS_ERR_OK) return;
-    cs_option(handle_, CS_OPT_SYNTAX, syntax == Syntax::kAtt ? CS_OPT_SYNTAX_ATT : CS_OPT_SYNTAX_INTEL);
-    cs_option(handle_, CS_OPT_DETAIL, CS_OPT_ON);
-    row_ = cs_malloc(handle_);
+    if (!library_.trouble().empty() || library_.cs_open(CS_ARCH_X86, CS_MODE_64, &handle_) != CS_ERR_OK)
+      return;
+    library_.cs_option(handle_, CS_OPT_SYNTAX,
+                       syntax == Syntax::kAtt ? CS_OPT_SYNTAX_ATT : CS_OPT_SYNTAX_INTEL);
+    library_.cs_option(handle_, CS_OPT_DETAIL, CS_OPT_ON);
+    row_ = library_.cs_malloc(handle_);
   }
   ~Decoder() {
-    if (row_ != nullptr) cs_free(row_, 1);
-    if (handle_ != 0) cs_close(&handle_);
+    if (row_ != nullptr) library_.cs_free(row_, 1);
+    if (handle_ != 0) library_.cs_close(&handle_);
   }
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
@@ -52,7 +85,7 @@ class Decoder {
     const uint8_t* at = bytes.data();
     size_t left = bytes.size();
     uint64_t behind = address;
-    const bool known = row_ != nullptr && cs_disasm_iter(handle_, &at, &left, &behind, row_);
+    const bool known = row_ != nullptr && library_.cs_disasm_iter(handle_, &at, &left, &behind, row_);
     Instruction result = known ? decoded() : undecodable(bytes, address);
     bytes = bytes.subspan(result.size);
     return result;
@@ -68,7 +101,7 @@ class Decoder {
     return result;
   }
 
-  bool in(unsigned group) const { return cs_insn_group(handle_, row_, group); }
+  bool in(unsigned group) const { return library_.cs_insn_group(handle_, row_, group); }
 
   Instruction decoded() const {
     Instruction result;
@@ -92,11 +125,17 @@ class Decoder {
   /// What never goes on to the next instruction, though it is no jump.
   bool stops() const { return row_->id == X86_INS_UD2 || row_->id == X86_INS_HLT; }
 
+  const Library& library_ = library();
   csh handle_ = 0;
   cs_insn* row_ = nullptr;
 };
 
 }  // namespace
+
+std::string disassembly_trouble() {
+  const std::string& clause = library().trouble();
+  return clause.empty() ? "" : fmt::format("instructions cannot be told apart: {}", clause);
+}
 
 std::vector<Instruction> disassemble(std::span<const uint8_t> bytes, uint64_t address, Syntax syntax) {
   Decoder decoder(syntax);

@@ -27,6 +27,10 @@ struct Instruction {
   uint64_t end() const { return address + size; }
 };
 
+/// A sentence where the library that knows the instructions is not installed, and all are `.byte`; else
+/// empty.
+std::string disassembly_trouble();
+
 /// All of `bytes`, which lie at `address`.
 std::vector<Instruction> disassemble(std::span<const uint8_t> bytes, uint64_t address, Syntax syntax);
 
