@@ -276,9 +276,10 @@ VARVE_HOOK int sigaltstack(const stack_t* stack, stack_t* before) noexcept {
   if (result) return result;
   if (before && is_our_alternate_stack(before->ss_sp)) *before = {nullptr, SS_DISABLE, 0};
   ThreadBlock* block = current_block;
-  if (!block || !stack) return result;
-  block->program_gave_stack = !(stack->ss_flags & SS_DISABLE);
-  if (block->alternate_stack_installed && !block->program_gave_stack) install_alternate_stack(*block);
+  if (!block || !stack || !in_recorded_process()) return result;
+  const bool gives = !(stack->ss_flags & SS_DISABLE);
+  block->program_gave_stack = gives && (block->record->header.flags & format::kThreadMain);
+  if (block->alternate_stack_installed && !gives) install_alternate_stack(*block);
   return result;
 }
 

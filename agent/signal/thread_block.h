@@ -66,7 +66,9 @@ struct ThreadBlock {
   ThreadBlock* previous = nullptr;
   uint8_t* alternate_stack = nullptr;
   bool alternate_stack_installed = false;
-  bool program_gave_stack = false;  // by sigaltstack, though a signal's return may have put ours back
+  /// A handler's gift stays with the first thread, whose alternate stack the kernel has as none of size 0 and
+  /// not as disabled: a signal's return puts that back in vain. With us it puts ours back.
+  bool program_gave_stack = false;
   int destructor_rounds = 0;
   uint64_t blocked_before_fork = 0;  // of the signals of ticks, by the thread's own mask
   void* start_routine = nullptr;     // of pthread_create or thrd_create

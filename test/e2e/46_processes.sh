@@ -82,7 +82,7 @@ for name in by-bash by-dash by-python alone; do
 done
 
 # In a pid namespace of its own a program stands under its number there, once: what the observer saw of it, from outside, is in the same
-# row. Its threads are known by when they began.
+# row. Its threads are known by their numbers there, and where switches are told by when they began.
 if unshare --pid --fork true 2>/dev/null; then
   build pair -lpthread <<'END'
 #include <pthread.h>

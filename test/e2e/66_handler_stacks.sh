@@ -43,6 +43,7 @@ overflow_in_thread	139
 overflow_in_storm	139	
 overflow_in_child	0	child: signal 11, exit 0
 overflow_on_given	11	handled
+overflow_in_thread_on_given	139	
 WORDS
 
 # ThreadSanitizer calls handlers itself, some with copies of what the kernel gave it.

@@ -112,7 +112,8 @@ static void overflow_in_child(void) {
   }
 }
 
-/// A handler gives the first thread its alternate stack: as it had none, the signal's return leaves that.
+/// A handler gives a thread an alternate stack. The signal's return takes it away again, but from the first
+/// thread, which has had none that the kernel could put back.
 static void give(int number) {
   static char alternate[65536];
   sigaltstack(&(stack_t){.ss_sp = alternate, .ss_size = sizeof alternate}, NULL);
@@ -126,6 +127,19 @@ static void overflow_on_given(void) {
   recurse(NULL);
 }
 
+static void* overflow_on_taken(void* unused) {
+  raise(SIGUSR1);
+  work_ms(20);
+  return overflow_here(unused);
+}
+static void overflow_in_thread_on_given(void) {
+  pthread_t thread;
+  handle(SIGUSR1, give, 0);
+  handle(SIGSEGV, say, SA_ONSTACK);
+  pthread_create(&thread, NULL, overflow_on_taken, NULL);
+  pthread_join(thread, NULL);
+}
+
 static const struct Kind kKinds[] = {
     {"no_room", no_room},
     {"overflow", overflow},
@@ -134,6 +148,7 @@ static const struct Kind kKinds[] = {
     {"overflow_in_storm", overflow_in_storm},
     {"overflow_in_child", overflow_in_child},
     {"overflow_on_given", overflow_on_given},
+    {"overflow_in_thread_on_given", overflow_in_thread_on_given},
 };
 
 int main(int argc, char** argv) { return run_kind(argc, argv, kKinds, sizeof kKinds / sizeof *kKinds); }

@@ -227,6 +227,29 @@ Test(join_tracks, threads_of_two_numbers_are_found_by_them_however_late) {
   for (uint32_t i = 0; i < 3; ++i) cr_expect_eq(profile.threads[i].track.value, expected[i]);
 }
 
+/// One that lived between two sweeps has no track, and that of another which began then is not its.
+Test(join_tracks, a_track_of_another_number_is_not_taken) {
+  ProfileBuilder builder;
+  const size_t process = builder.add_process(2);
+  builder.process(process).start_time_ns = at(1);
+  for (const int32_t tid : {2, 7}) {
+    builder.add_thread(process, tid);
+    builder.process(process).threads.back().start_time_ns = at(uint64_t(tid));
+    builder.process(process).threads.back().end_time_ns = at(tid == 2 ? 400 : 8);
+  }
+  builder.add_text("outside_pid", "host-2-0.agent 100");
+  ObserverBuilder& observer = builder.observer;
+  observer.track(0, 100, 100, at(0), "main", true, 1, 2);
+  observer.track(1, 100, 109, at(10), "raw", false, 1, 9);
+  for (uint32_t i = 0; i < 2; ++i) observer.track_end(i, at(401));
+  const load::Profile profile = builder.load();
+  check_consistent(profile);
+  cr_assert_eq(profile.threads.size(), 3);
+  cr_expect_neq(profile.threads[1].track.value, 1);
+  cr_expect_eq(profile.threads[2].name, "raw");
+  cr_expect_eq(profile.threads[2].track.value, 1);
+}
+
 Test(join_tracks, numbers_outside_that_cannot_be) {
   for (const char* text : {"", "host-2-0.agent", "host-2-0.agent ", "host-2-0.agent x", "host-2-0.agent -5",
                            "host-2-0.agent 99999999999", " 100", "host-2-1.agent 100"}) {

@@ -156,12 +156,12 @@ class Joiner {
     return pid_of_[thread.process.index()] != profile_.processes[thread.process.index()].pid;
   }
 
-  /// Of threads whose process alone is known by its number outside, where switches are told and not swept:
+  /// Of threads whose process alone is known by its number outside, as where switches are told and not swept:
   /// of the tracks there that are no thread's yet, the one that began nearest to when the thread was made.
   void take_nearest_tracks() {
     std::unordered_map<int32_t, RowsByTime> free;  // by pid and start
     for (uint32_t i = 0; i < tracks_.size(); ++i)
-      if (!joined_[i]) free[tracks_[i].pid].emplace(tracks_[i].start.count, i);
+      if (!joined_[i] && tracks_[i].own_tid == 0) free[tracks_[i].pid].emplace(tracks_[i].start.count, i);
     for (Thread& thread : profile_.threads) {
       if (!is_inside(thread) || thread.track.valid()) continue;
       auto& tracks = free[pid_of_[thread.process.index()]];

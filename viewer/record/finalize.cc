@@ -104,14 +104,24 @@ tl::expected<void, std::string> store_code(const load::Profile& profile, symbol:
   return symbol::write_code_file(profile, code);
 }
 
+/// All that modules have to be opened for. The error is a sentence.
+tl::expected<symbol::SymbolTable, std::string> store_names_and_code(const load::Profile& profile,
+                                                                    bool progress) {
+  symbol::OpenedModules modules;
+  symbol::SymbolTable symbols = look_up(profile, progress, modules);
+  auto stored = symbol::write_symbol_file(profile, symbols);
+  if (stored) stored = store_code(profile, modules);
+  if (!stored) return tl::unexpected(stored.error());
+  return symbols;
+}
+
 /// All files that finalization writes. The error is a sentence.
 tl::expected<void, std::string> store(const load::Profile& profile, const FinalizeOptions& options) {
-  symbol::OpenedModules modules;
-  const symbol::SymbolTable symbols = look_up(profile, options.progress, modules);
-  if (auto stored = symbol::write_symbol_file(profile, symbols); !stored) return stored;
-  if (auto stored = store_code(profile, modules); !stored || !worth_decoding(profile)) return stored;
+  const auto symbols = store_names_and_code(profile, options.progress);
+  if (!symbols) return tl::unexpected(symbols.error());
+  if (!worth_decoding(profile)) return {};
   if (auto stored = write_decoded_file(profile); !stored || !options.store_more) return stored;
-  return options.store_more(profile, symbols);
+  return options.store_more(profile, *symbols);
 }
 
 /// Why the child said nothing more.

@@ -2,7 +2,7 @@
 // ElfFile: one opened x86-64 ELF image, from disk or from memory, with the few facts the symbol readers ask
 // for. What is not a little-endian 64-bit x86-64 executable, shared object or debug file is refused here,
 // with a reason. Not a symbol table: elf_symbols.h reads that. Not the choice of the file: module_file.h.
-// Context: viewer; one object per thread, since libelf's handles are not shared between threads.
+// Context: viewer; used by one thread at a time, as libelf's handles are.
 #pragma once
 
 #include <elfutils/libdw.h>

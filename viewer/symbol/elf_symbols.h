@@ -2,7 +2,7 @@
 // CodeMap: the functions, or the variables, of a module by address, from its symbol tables, its PLT and,
 // where no symbol is, from the ranges of its unwind entries. Ranges never overlap, so a look-up is one binary
 // search. Not names for people: demangle.h makes those. Not lines: dwarf_lines.h. Context: viewer; made and
-// used by one thread.
+// used by one thread at a time.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ModuleFile: the files that can name a module's addresses. The file at the module's path counts only if it
-// is the one that ran: its build id must be the recorded one. Context: viewer; one object per thread.
+// is the one that ran: its build id must be the recorded one. Context: viewer; used by one thread at a time.
 #pragma once
 
 #include <optional>

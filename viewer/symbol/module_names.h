@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ModuleNames: functions, files and lines of some addresses of one module, from whatever its files offer. The
-// unit of work of the resolver's threads: it shares nothing. Context: viewer; made by one thread.
+// unit of work of the resolver's threads: it shares nothing but what it is given. Context:
+// viewer; made by one thread.
 #pragma once
 
 #include <cstdint>

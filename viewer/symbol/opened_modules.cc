@@ -3,13 +3,28 @@
 // Context: viewer.
 #include "viewer/symbol/opened_modules.h"
 
+#include <sys/resource.h>
+
+#include <algorithm>
+
 namespace varve::symbol {
 namespace {
 
 /// Of files on disk; debug information takes three to four times that when it is decompressed.
 constexpr uint64_t kMostBytes = 64 << 20;
+constexpr rlim_t kMostModules = 16;
+
+/// A module may have three descriptors: of its file, of its debug file and of what that shares with others.
+/// All of them together get an eighth of those that this process may have.
+size_t most_modules() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+  return std::min(limit.rlim_cur / 24, kMostModules);
+}
 
 }  // namespace
+
+OpenedModules::OpenedModules() : most_(most_modules()) {}
 
 std::unique_ptr<OpenedModule> OpenedModules::take(ModuleId id, const load::Module& module,
                                                   const ResolveOptions& options, Debuginfod* server) {
@@ -25,7 +40,7 @@ std::unique_ptr<OpenedModule> OpenedModules::take(ModuleId id, const load::Modul
 
 void OpenedModules::give_back(ModuleId id, std::unique_ptr<OpenedModule> module) {
   std::lock_guard lock(mutex_);
-  if (bytes_ + module->bytes() > kMostBytes) return;
+  if (kept_.size() >= most_ || bytes_ + module->bytes() > kMostBytes) return;
   bytes_ += module->bytes();
   kept_.emplace(id, std::move(module));
 }

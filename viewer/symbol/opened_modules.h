@@ -11,19 +11,21 @@
 
 namespace varve::symbol {
 
-/// Of one profile, and of one set of options.
+/// Of one profile and one set of options; whoever may ask a server keeps others than who may not.
 class OpenedModules {
  public:
+  OpenedModules();
+
   /// One that was given back, else a new one; it is the caller's alone until then. `server` may be null.
   std::unique_ptr<OpenedModule> take(ModuleId id, const load::Module& module, const ResolveOptions& options,
                                      Debuginfod* server);
-  /// Kept for the next who takes it, unless its files are so large that all that is kept would take too much
-  /// memory.
+  /// Kept for the next who takes it, unless there are too many of them, or their files are too large.
   void give_back(ModuleId id, std::unique_ptr<OpenedModule> module);
 
  private:
   std::mutex mutex_;
   std::multimap<ModuleId, std::unique_ptr<OpenedModule>> kept_;
+  const size_t most_;
   uint64_t bytes_ = 0;  // of the files of those kept
 };
 

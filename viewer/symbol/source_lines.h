@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // SourceLines: for code addresses of one module the source functions, files and lines that its DWARF gives,
 // inlined calls included. Only compilation units that hold a wanted address are read. Not symbol tables:
-// elf_symbols.h. Not names for people: demangle.h. Context: viewer; made by one thread from a handle of its
-// own.
+// elf_symbols.h. Not names for people: demangle.h. Context: viewer; made by one thread, which has the file
+// for itself meanwhile.
 #pragma once
 
 #include <cstdint>

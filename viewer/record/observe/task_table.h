@@ -22,7 +22,8 @@ namespace varve::record::observe {
 
 struct Task {
   pid_t pid = 0, tid = 0, parent = 0;
-  pid_t own_tid = 0;  // in a pid namespace of its own
+  pid_t own_tid = 0;    // in a pid namespace of its own
+  bool inside = false;  // of one
   uint32_t track = 0;
   Nanos start;  // CLOCK_MONOTONIC
   bool start_seen = false;
