@@ -35,7 +35,7 @@ ifneq ($(filter asan soak,$(VARIANT)),)
 VIEWER_CXX := $(if $(wildcard $(shell $(CLANGXX) -print-file-name=libclang_rt.asan-$(shell uname -m).a 2>/dev/null)),$(CLANGXX),$(CXX))
 endif
 # The C++ demangler that can be stopped is in libstdc++'s archive only, not in the shared library: that one object is linked.
-VIEWER_LIBS := -lstdc++ -Wl,-u,__gcclibcxx_demangle_callback -l:libstdc++.a -lfmt -lre2 -ldw -lelf -llzma -lxxhash -lz -ldl -lpthread -lboost_stacktrace_backtrace -lncursesw -ltinfo
+VIEWER_LIBS := -lstdc++ -Wl,-u,__gcclibcxx_demangle_callback -l:libstdc++.a -lfmt -lre2 -ldw -lelf -llzma -lxxhash -ldeflate -ldl -lpthread -lboost_stacktrace_backtrace -lncursesw -ltinfo
 
 # The agent is the same in every variant but faults: a sanitizer's runtime has no place in a stranger's process.
 # Intel's processors since Skylake keep no decoded jump that crosses 32 bytes: it doubled the cost of a mutex pair.

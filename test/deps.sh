@@ -7,7 +7,7 @@ set -eu
 [ -z "${NO_DEPS:-}" ] || exit 0
 
 build="g++ make binutils libfmt-dev libcli11-dev libexpected-dev libre2-dev nlohmann-json3-dev libdw-dev libelf-dev
-  libdebuginfod-dev libncurses-dev liblzma-dev zlib1g-dev libxxhash-dev libcapstone-dev
+  libdebuginfod-dev libncurses-dev liblzma-dev libdeflate-dev libxxhash-dev libcapstone-dev
   libboost-stacktrace-dev"
 check="libcriterion-dev libunwind-dev clang-format musl-tools libc6-i386 libcap2-bin bsdutils python3 git xz-utils sqlite3
   mandoc bsdextrautils procps tmux ncurses-bin ncurses-base gdb strace libjemalloc2 redis-server redis-tools"

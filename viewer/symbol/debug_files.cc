@@ -5,9 +5,9 @@
 
 #include <elfutils/debuginfod.h>
 #include <fcntl.h>
+#include <libdeflate.h>
 #include <lzma.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <array>
@@ -30,10 +30,7 @@ std::string directory_of(const std::string& path) { return path.substr(0, path.r
 uint32_t checksum_of(const ElfFile& file) {
   size_t size = 0;
   const char* raw = elf_rawfile(file.elf(), &size);
-  uLong crc = crc32(0, nullptr, 0);
-  for (size_t at = 0; raw && at < size; at += UINT32_MAX)
-    crc = crc32(crc, reinterpret_cast<const Bytef*>(raw) + at, uInt(std::min<size_t>(size - at, UINT32_MAX)));
-  return uint32_t(crc);
+  return raw ? libdeflate_crc32(0, raw, size) : 0;
 }
 
 struct DebugLink {

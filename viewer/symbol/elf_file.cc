@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "viewer/load/regular_file.h"
+#include "viewer/symbol/debug_image.h"
 
 namespace varve::symbol {
 namespace {
@@ -149,9 +150,13 @@ std::span<const uint8_t> ElfFile::contents(const Section& section) const {
 bool ElfFile::has_dwarf() const { return section(".debug_info") || section(".zdebug_info"); }
 
 Dwarf* ElfFile::dwarf() const {
-  if (!dwarf_) dwarf_.reset(dwarf_begin_elf(elf(), DWARF_C_READ, nullptr));
+  if (dwarf_) return dwarf_.get();
+  debug_image_.reset(DebugImage::of(*this).release());
+  dwarf_.reset(dwarf_begin_elf(debug_image_ ? debug_image_->elf() : elf(), DWARF_C_READ, nullptr));
   return dwarf_.get();
 }
+
+void ElfFile::EndImage::operator()(DebugImage* image) const { delete image; }
 
 std::string hex(std::span<const uint8_t> bytes) {
   std::string text;

@@ -38,6 +38,8 @@ struct Section {
   bool is_data() const;
 };
 
+class DebugImage;
+
 /// What a symbol stands for.
 enum class SymbolKind : bool { kCode, kData };
 
@@ -78,6 +80,9 @@ class ElfFile {
   struct EndDwarf {
     void operator()(Dwarf* dwarf) const { dwarf_end(dwarf); }
   };
+  struct EndImage {
+    void operator()(DebugImage* image) const;
+  };
   struct CloseFile {
     int fd = -1;
     CloseFile() = default;
@@ -91,6 +96,7 @@ class ElfFile {
   std::vector<uint8_t> image_;  // from_memory only
   CloseFile file_;
   std::unique_ptr<Elf, EndElf> handle_;  // after what it reads from, so that it goes first
+  mutable std::unique_ptr<DebugImage, EndImage> debug_image_;  // null: debug information is read as it lies
   mutable std::unique_ptr<Dwarf, EndDwarf> dwarf_;
   std::vector<Section> sections_;
   std::vector<uint8_t> build_id_;
