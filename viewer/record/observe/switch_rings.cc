@@ -24,9 +24,6 @@ namespace {
 /// does; later where none did, or where looks would cost more than the observer may. A small ring
 /// that is half full wakes earlier.
 constexpr Nanos kShortest{20 * kNanosPerMilli.count}, kLongest{50 * kNanosPerMilli.count};
-/// Where threads only compute. A look with cold caches takes 0.05 to 0.1 ms, which is the most of what the
-/// observer adds to such a program. Not longer: a megabyte holds what the fastest processor does meanwhile.
-constexpr Nanos kNobodyWaits{80 * kNanosPerMilli.count};
 /// Looks at stacks may take one part in so many of one processor, but when nothing new waits: that is some
 /// two hundred a second.
 constexpr uint64_t kStacksOneIn = 400;
@@ -179,8 +176,7 @@ Nanos SwitchRings::look(Nanos now) {
   budget_.charge(now, used - used_);
   used_ = used;
   if (taken > kMany) return now + kShortest;
-  if (quiet) return now + (tracks_.all_looked_at() ? kNobodyWaits : kLongest);
-  return std::min(budget_.next(now, kShortest), now + kLongest);
+  return quiet ? now + kLongest : std::min(budget_.next(now, kShortest), now + kLongest);
 }
 
 void SwitchRings::finish(Nanos now) {

@@ -33,8 +33,6 @@ class SwitchTracks {
 
   /// Looks at threads that are still blocked as far as the events tell.
   void look_at_blocked(Nanos now, Allowance looks, Allowance stacks);
-  /// Of no thread that waits it is still to be found out what for.
-  bool all_looked_at() const { return blocked_.empty(); }
   /// All events up to `time` were taken: what looks until then saw is certain.
   void settle(Nanos time);
 
