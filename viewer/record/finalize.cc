@@ -18,6 +18,7 @@
 #include "viewer/load/tick_phase.h"
 #include "viewer/record/decoded_writer.h"
 #include "viewer/symbol/code_collect.h"
+#include "viewer/symbol/disassemble.h"
 #include "viewer/symbol/resolver.h"
 #include "viewer/symbol/symbol_file.h"
 
@@ -96,8 +97,10 @@ symbol::SymbolTable look_up(const load::Profile& profile, bool progress, symbol:
   return symbol::resolve(profile, {}, show, &modules);
 }
 
-/// For annotation where no binary is. The error is a sentence.
+/// For annotation where no binary is; nothing where instructions cannot be told apart, so that whoever can
+/// will read the program's files. The error is a sentence.
 tl::expected<void, std::string> store_code(const load::Profile& profile, symbol::OpenedModules& modules) {
+  if (!symbol::disassembly_trouble().empty()) return {};
   const symbol::CodeTable code =
       symbol::collect_code(profile, symbol::sites_by_time(profile), {}, {}, &modules);
   if (code.pieces.empty()) return {};

@@ -167,13 +167,14 @@ std::vector<SiteId> sites_by_time(const load::Profile& profile) {
 FoundCode code_for(const load::Profile& profile, std::span<const SiteId> wanted,
                    const ResolveOptions& options) {
   auto stored = read_code_file(profile);
-  const std::string trouble = stored ? disassembly_trouble() : stored.error();
+  std::string trouble = stored ? "" : stored.error();
+  if (trouble.empty()) trouble = disassembly_trouble();
   const auto covered = [&](SiteId id) {
     const load::Site& site = profile.sites[id.index()];
     const bool has_code = !site.special() && !profile.modules[site.module.index()].anonymous;
     return !has_code || stored->piece_at(site.module, site.vaddr.value) != nullptr;
   };
-  if (stored && std::ranges::all_of(wanted, covered)) return {std::move(*stored), ""};
+  if (stored && std::ranges::all_of(wanted, covered)) return {std::move(*stored), trouble};
   CodeTable fresh = collect_code(profile, wanted, options);
   const auto found = [&](const CodeTable& code) {
     return std::ranges::count_if(wanted, [&](SiteId id) {

@@ -90,10 +90,12 @@ std::unique_ptr<DebugImage> DebugImage::of(const ElfFile& file) {
   return image->fill(file, parts) ? std::move(image) : nullptr;
 }
 
-/// Pages all at once: one fault each costs as much as what is written to it.
+/// Pages all at once: one fault each costs as much as what is written to it. Of a large image, which may be
+/// nothing but a claim, only as they are written.
 DebugImage::DebugImage(size_t bytes) {
-  void* memory =
-      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  constexpr size_t kMostAtOnce = 64 << 20;
+  const int at_once = bytes <= kMostAtOnce ? MAP_POPULATE : 0;
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | at_once, -1, 0);
   if (memory != MAP_FAILED) bytes_ = {static_cast<uint8_t*>(memory), bytes};
 }
 

@@ -150,9 +150,11 @@ std::span<const uint8_t> ElfFile::contents(const Section& section) const {
 bool ElfFile::has_dwarf() const { return section(".debug_info") || section(".zdebug_info"); }
 
 Dwarf* ElfFile::dwarf() const {
-  if (dwarf_) return dwarf_.get();
+  if (dwarf_tried_) return dwarf_.get();
+  dwarf_tried_ = true;
   debug_image_.reset(DebugImage::of(*this).release());
   dwarf_.reset(dwarf_begin_elf(debug_image_ ? debug_image_->elf() : elf(), DWARF_C_READ, nullptr));
+  if (!dwarf_) debug_image_.reset();
   return dwarf_.get();
 }
 

@@ -98,6 +98,7 @@ class ElfFile {
   std::unique_ptr<Elf, EndElf> handle_;  // after what it reads from, so that it goes first
   mutable std::unique_ptr<DebugImage, EndImage> debug_image_;  // null: debug information is read as it lies
   mutable std::unique_ptr<Dwarf, EndDwarf> dwarf_;
+  mutable bool dwarf_tried_ = false;
   std::vector<Section> sections_;
   std::vector<uint8_t> build_id_;
 };

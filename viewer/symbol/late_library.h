@@ -11,7 +11,7 @@ namespace varve::symbol {
 
 class LateLibrary {
  public:
-  explicit LateLibrary(const std::string& name) : handle_(dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL)) {
+  explicit LateLibrary(const std::string& name) : handle_(dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) {
     if (!handle_) note_error();
   }
 
