@@ -66,8 +66,8 @@ struct ThreadBlock {
   ThreadBlock* previous = nullptr;
   uint8_t* alternate_stack = nullptr;
   bool alternate_stack_installed = false;
-  /// A handler's gift stays with a process's first thread, whose alternate stack the kernel mostly has as none
-  /// of size 0 and not as disabled: a signal's return puts that back in vain. With us it puts ours back.
+  /// A handler's gift stays with a process's first thread, whose alternate stack the kernel mostly has as
+  /// none of size 0 and not as disabled: a signal's return puts that back in vain. With us it puts ours back.
   bool program_gave_stack = false;
   int destructor_rounds = 0;
   uint64_t blocked_before_fork = 0;  // of the signals of ticks, by the thread's own mask
