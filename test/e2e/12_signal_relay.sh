@@ -145,7 +145,7 @@ for i in range(100):
     while (stopped(command) or stopped(child.pid)) and time.time() < deadline: time.sleep(0.01)
     stuck += time.time() >= deadline
     if time.time() >= deadline: os.killpg(child.pid, signal.SIGCONT)
-print("stuck", stuck)
+print("stuck", stuck, flush=True)
 os.kill(child.pid, signal.SIGTERM)
 child.wait()
 P
