@@ -173,18 +173,33 @@ Test(join_tracks, a_number_that_is_used_again) {
   cr_expect_eq(profile.threads[1].track.value, 1);
 }
 
+namespace {
+
+/// A thread of a process in a pid namespace of its own, in milliseconds.
+struct Inside {
+  int32_t tid;
+  uint64_t begin, end;
+};
+
+/// Its first thread is 2 there, and the process 100 outside.
+void add_process_inside(ProfileBuilder& builder, std::initializer_list<Inside> threads) {
+  const size_t process = builder.add_process(2);
+  builder.process(process).start_time_ns = at(1);
+  for (const Inside& each : threads) {
+    builder.add_thread(process, each.tid);
+    builder.process(process).threads.back().start_time_ns = at(each.begin);
+    builder.process(process).threads.back().end_time_ns = at(each.end);
+  }
+  builder.add_text("outside_pid", "host-2-0.agent 100");
+}
+
+}  // namespace
+
 /// A process in a pid namespace of its own, and the recorder that told its number outside; 100 there is
 /// another process, which only the observer saw.
 Test(join_tracks, a_process_of_two_numbers_is_one) {
   ProfileBuilder builder;
-  const size_t process = builder.add_process(2);
-  builder.process(process).start_time_ns = at(1);
-  for (const uint64_t start : {1, 5, 6}) {
-    builder.add_thread(process, start == 1 ? 2 : int32_t(start) - 2);
-    builder.process(process).threads.back().start_time_ns = at(start);
-    builder.process(process).threads.back().end_time_ns = at(20);
-  }
-  builder.add_text("outside_pid", "host-2-0.agent 100");
+  add_process_inside(builder, {{2, 1, 20}, {3, 5, 20}, {4, 6, 20}});
   ObserverBuilder& observer = builder.observer;
   observer.track(0, 100, 100, at(0), "main", true);
   observer.track(1, 100, 101, at(5), "first", true);
@@ -207,14 +222,7 @@ Test(join_tracks, a_process_of_two_numbers_is_one) {
 /// whose they are.
 Test(join_tracks, threads_of_two_numbers_are_found_by_them_however_late) {
   ProfileBuilder builder;
-  const size_t process = builder.add_process(2);
-  builder.process(process).start_time_ns = at(1);
-  for (const int32_t tid : {2, 3, 4}) {
-    builder.add_thread(process, tid);
-    builder.process(process).threads.back().start_time_ns = at(uint64_t(tid));
-    builder.process(process).threads.back().end_time_ns = at(400);
-  }
-  builder.add_text("outside_pid", "host-2-0.agent 100");
+  add_process_inside(builder, {{2, 2, 400}, {3, 3, 400}, {4, 4, 400}});
   ObserverBuilder& observer = builder.observer;
   observer.track(0, 100, 100, at(0), "main", true, 1, 2);
   observer.track(1, 100, 102, at(5), "second", false, 1, 4);
@@ -230,14 +238,7 @@ Test(join_tracks, threads_of_two_numbers_are_found_by_them_however_late) {
 /// One that lived between two sweeps has no track, and that of another which began then is not its.
 Test(join_tracks, a_track_of_another_number_is_not_taken) {
   ProfileBuilder builder;
-  const size_t process = builder.add_process(2);
-  builder.process(process).start_time_ns = at(1);
-  for (const int32_t tid : {2, 7}) {
-    builder.add_thread(process, tid);
-    builder.process(process).threads.back().start_time_ns = at(uint64_t(tid));
-    builder.process(process).threads.back().end_time_ns = at(tid == 2 ? 400 : 8);
-  }
-  builder.add_text("outside_pid", "host-2-0.agent 100");
+  add_process_inside(builder, {{2, 2, 400}, {7, 7, 8}});
   ObserverBuilder& observer = builder.observer;
   observer.track(0, 100, 100, at(0), "main", true, 1, 2);
   observer.track(1, 100, 109, at(10), "raw", false, 1, 9);
