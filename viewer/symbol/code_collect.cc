@@ -120,11 +120,12 @@ CodeTable collect_code(const load::Profile& profile, std::span<const SiteId> wan
   }
   std::vector<Candidate> found;
   HasLines has_lines(profile.modules.size());
-  OpenedModules none;
+  OpenedModules none(0);
+  OpenedModules& opened = kept ? *kept : none;
   for (const auto& [module, vaddrs] : by_module) {
-    auto code = (kept ? *kept : none).take(module, profile.modules[module.index()], options, nullptr);
+    auto code = opened.take(module, profile.modules[module.index()], options, nullptr);
     add_extents(found, module, vaddrs, *code, limits, has_lines);
-    if (kept) kept->give_back(module, std::move(code));
+    opened.give_back(module, std::move(code));
   }
 
   CodeTable code;

@@ -14,7 +14,10 @@ namespace varve::symbol {
 /// Of one profile and one set of options; whoever may ask a server keeps others than who may not.
 class OpenedModules {
  public:
+  /// Keeps as many as descriptors allow.
   OpenedModules();
+  /// Keeps so many at most; 0: each is closed when it is given back.
+  explicit OpenedModules(size_t most) : most_(most) {}
 
   /// One that was given back, else a new one; it is the caller's alone until then. `server` may be null.
   std::unique_ptr<OpenedModule> take(ModuleId id, const load::Module& module, const ResolveOptions& options,

@@ -44,7 +44,7 @@ class Resolver {
         wanted_(wanted),
         options_(options),
         progress_(progress),
-        kept_(kept),
+        opened_(kept ? *kept : none_),
         server_(options.debuginfod_budget),
         builder_(profile.sites.size()) {}
 
@@ -104,15 +104,14 @@ class Resolver {
     std::vector<uint64_t> code_start = code_starts();
     for (Job& job : jobs_) total_ += job.sites.size();
     std::atomic<size_t> next = 0;
-    OpenedModules none;
     auto take = [&] {
       for (size_t i; (i = next++) < order.size();) {
         Job& job = *order[i];
         const load::Module& module = profile_.modules[job.module.index()];
         Debuginfod* server = options_.debuginfod ? &server_ : nullptr;
-        auto opened = (kept_ ? *kept_ : none).take(job.module, module, options_, server);
+        auto opened = opened_.take(job.module, module, options_, server);
         job.names = name_module(*opened, module, code_start[job.module.index()], job.vaddrs, options_.lines);
-        if (kept_) kept_->give_back(job.module, std::move(opened));
+        opened_.give_back(job.module, std::move(opened));
         finished(job, module.path);
       }
     };
@@ -228,7 +227,8 @@ class Resolver {
   const std::vector<bool>& wanted_;
   const ResolveOptions& options_;
   const ProgressCallback& progress_;
-  OpenedModules* kept_;
+  OpenedModules none_{0};
+  OpenedModules& opened_;
   Debuginfod server_;
   TableBuilder builder_;
   std::vector<std::vector<SiteId>> by_module_;
