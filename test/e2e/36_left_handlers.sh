@@ -31,8 +31,7 @@ __attribute__((noinline)) static void jump_about(void) {
   struct sigaction action = {.sa_handler = leave, .sa_flags = SA_NODEFER};
   struct itimerval often = {{0, 70}, {0, 70}}, never = {{0, 0}, {0, 0}};
   sigaction(SIGALRM, &action, NULL);
-  setitimer(ITIMER_REAL, &often, NULL);
-  setjmp(place);
+  if (setjmp(place) == 0) setitimer(ITIMER_REAL, &often, NULL); /* No signal may come before there is a place to jump to. */
   while (thread_ns() < 600000000) {
     uint64_t x = 3;
     SPIN(x, 1000);
