@@ -151,17 +151,19 @@ expect_match out 'What was paused, 0\.5.* is in no band'
 delayed=$(fact delayed elapsed_ns) whole=$(summary elapsed_ns delayed)
 [ $((whole - delayed)) -gt 450000000 ] && [ $((whole - delayed)) -lt 700000000 ] || fail "--delay: levels of $delayed of $whole ns"
 
-# The same TLP from a second reader of the format. What the kernel takes to end a process, which no switch tells, is in the report's
-# alone: nothing for one process, about a hundredth for compilers.
+# The same TLP from a second reader of the format, which knows what lies between the first switch and the last. What the kernel takes
+# to begin and to end a process, which no switch tells, is in the report's alone: one thread's for one process (2 ms of a second on
+# slow virtual machines), beside others' for compilers, about a hundredth.
 same_tlp() {
   python3 "$root/test/e2e/run_states.py" $1 >states.json || fail "the observer file of $1"
   "$VARVE" report concurrency --format json $1 >concurrency.json || fail "report concurrency"
   python3 - $2 <<'P' || fail "TLP of $1"
 import json, sys
 levels, report = json.load(open("states.json"))["levels"], json.load(open("concurrency.json"))
-tlp = sum(i * t for i, t in enumerate(levels)) / sum(levels[1:])
-print("TLP %.4f, by the second reader %.4f" % (report["tlp"], tlp))
-assert -0.001 < report["tlp"] / tlp - 1 < float(sys.argv[1]) and tlp >= 1
+work, busy, untold = sum(i * t for i, t in enumerate(levels)), sum(levels[1:]), report["elapsed_ns"] - sum(levels)
+tlp, least = work / busy, (work + untold) / (busy + untold)
+print("TLP %.4f, by the second reader %.4f to %.4f" % (report["tlp"], least, tlp))
+assert least * 0.9995 < report["tlp"] < tlp * (1 + float(sys.argv[1])) and tlp >= 1
 P
 }
 if [ "$sources" != sweeps ]; then
