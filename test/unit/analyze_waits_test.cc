@@ -11,6 +11,7 @@
 #include "viewer/analyze/select_waits.h"
 #include "viewer/analyze/thread_states.h"
 #include "viewer/analyze/wait_objects.h"
+#include "viewer/analyze/wait_sums.h"
 
 namespace varve {
 namespace {
@@ -73,6 +74,23 @@ Test(waits, only_what_was_blocked_counts) {
   // One thread of two active: half of the target is Poor. In the 4 ms with both nobody was blocked.
   cr_expect_eq(counted[0].bands[size_t(Band::kPoor)], 30 * kMs);
   cr_expect_eq(counted[0].bands[size_t(Band::kIdeal)], 0u);
+}
+
+/// A wait of 3 ms known alone, beside ten that together took `ms`.
+analyze::WaitSum alone_and_ten(uint64_t ms) {
+  load::Wait alone, ten;
+  ten.count = 10;
+  analyze::WaitSum sum, whole;
+  sum.add({0, 3 * kMs, 1, {}}, alone);
+  sum.add({1, ms * kMs, 10, {}}, ten);
+  whole.add(sum);
+  return whole;
+}
+
+Test(waits, the_longest_is_unknown_where_others_were_longer_in_the_mean) {
+  cr_expect_eq(alone_and_ten(29).longest_ns(), 3 * kMs);
+  cr_expect_eq(alone_and_ten(31).longest_ns(), 0u);
+  cr_expect_eq(alone_and_ten(31).count, 11u);
 }
 
 uint64_t uncaused(const analyze::WaitObject& object, Uncaused reason) {

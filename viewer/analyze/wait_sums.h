@@ -13,20 +13,26 @@
 namespace varve::analyze {
 
 struct WaitSum {
-  uint64_t wait_ns = 0, longest_ns = 0, count = 0;
+  uint64_t wait_ns = 0, count = 0;
   uint32_t threads = 0;  // that waited
   BandTimes::Times bands{};
 
   uint64_t poorly_used_ns() const { return bands[size_t(Band::kIdle)] + bands[size_t(Band::kPoor)]; }
 
+  /// ns of the longest wait; 0 if that is not known: waits that are known by their sum only were longer in
+  /// the mean than any that is known alone.
+  uint64_t longest_ns() const { return longest_alone_ns_ < mean_together_ns_ ? 0 : longest_alone_ns_; }
+
   /// `threads` is the caller's business, here and below: nobody can add numbers of different threads up.
   void add(const CountedWait& counted, const load::Wait& wait) {
     add_numbers(counted.time_ns, counted.count, counted.bands);
-    if (wait.count == 1) longest_ns = std::max(longest_ns, counted.time_ns);
+    uint64_t& longest = wait.count == 1 ? longest_alone_ns_ : mean_together_ns_;
+    longest = std::max(longest, counted.time_ns / std::max<uint64_t>(1, counted.count));
   }
   void add(const WaitSum& other) {
     add_numbers(other.wait_ns, other.count, other.bands);
-    longest_ns = std::max(longest_ns, other.longest_ns);
+    longest_alone_ns_ = std::max(longest_alone_ns_, other.longest_alone_ns_);
+    mean_together_ns_ = std::max(mean_together_ns_, other.mean_together_ns_);
   }
 
  private:
@@ -35,6 +41,9 @@ struct WaitSum {
     count += number;
     for (size_t band = 0; band < kBands; ++band) bands[band] += by_band[band];
   }
+
+  uint64_t longest_alone_ns_ = 0;
+  uint64_t mean_together_ns_ = 0;  // the greatest of means
 };
 
 template <typename Key>

@@ -42,7 +42,7 @@ bool goes_before(const WaitSum& a, const WaitSum& b, const ShownWaits& shown) {
   return key(a) > key(b);
 }
 
-Cell longest_cell(const WaitSum& sum) { return sum.longest_ns > 0 ? Cell(sum.longest_ns) : Cell(); }
+Cell longest_cell(const WaitSum& sum) { return sum.longest_ns() > 0 ? Cell(sum.longest_ns()) : Cell(); }
 
 WaitTable::WaitTable(View& view, const ShownWaits& shown, WaitSubject subject)
     : view_(view), shown_(shown), subject_(std::move(subject)), banded_(shown.source.concurrency->known()) {
