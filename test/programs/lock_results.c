@@ -352,17 +352,25 @@ static void semaphores(void) {
 struct Meeting {
   Mutex mutex;
   pthread_cond_t condition;
-  int open, result;
+  int waiting, open, result;
 };
 static void* waits_for_condition(void* argument) {
   struct Meeting* meeting = argument;
   pthread_mutex_lock(&meeting->mutex);
+  ++meeting->waiting;
   while (!meeting->open) {
     int result = pthread_cond_wait(&meeting->condition, &meeting->mutex);
     if (result) meeting->result = result, pthread_mutex_consistent(&meeting->mutex);
   }
   pthread_mutex_unlock(&meeting->mutex);
   return NULL;
+}
+/// Whoever waits has let go of the mutex.
+static int who_wait(struct Meeting* meeting) {
+  pthread_mutex_lock(&meeting->mutex);
+  const int waiting = meeting->waiting;
+  pthread_mutex_unlock(&meeting->mutex);
+  return waiting;
 }
 static void* opens_and_dies(void* argument) {
   struct Meeting* meeting = argument;
@@ -385,11 +393,10 @@ static void conditions(void) {
   SAY(pthread_mutex_unlock(&meeting.mutex));
   pthread_t threads[3];
   for (int i = 0; i < 3; ++i) pthread_create(&threads[i], NULL, waits_for_condition, &meeting);
-  usleep(3000);
+  while (who_wait(&meeting) < 3) usleep(100);
   in_thread(opens_and_dies, &meeting);
   for (int i = 0; i < 3; ++i) pthread_join(threads[i], NULL);
-  // A thread that came after the broadcast has locked a dead owner's mutex and sees no answer of a wait.
-  say("answer of a wait", meeting.result == 0 || meeting.result == EOWNERDEAD ? 0 : meeting.result);
+  say("answer of a wait", meeting.result);  // of the first that goes on: the owner died
   SAY(pthread_cond_destroy(&meeting.condition));
 }
 

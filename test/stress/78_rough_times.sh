@@ -13,7 +13,10 @@ ways=("$programs/thread_results many 2000" "$programs/lock_results" "$programs/t
 opened() { "$VARVE" report summary "$1" >summary 2>&1 || fail "the profile of $1 does not open: $(cat summary)"; }
 # The program has begun; it may be over by now.
 begun() { [ -e here/said ] || [ -e here/over ]; }
-as_bare() { diff expected here/over >difference || fail "$1 ended otherwise, < bare, > recorded: $(head -20 difference)"; }
+as_bare() {
+  [ -e here/over ] || fail "${way[*]}: $1 has not ended: $(tail -n 3 here/said)"
+  diff expected here/over >difference || fail "$1 ended otherwise, < bare, > recorded: $(head -20 difference)"
+}
 for ((i = 0; i < runs; ++i)); do
   read -ra way <<<"${ways[i % ${#ways[@]}]}"
   rm -rf here && mkdir here
@@ -27,7 +30,7 @@ for ((i = 0; i < runs; ++i)); do
   sleep 0.$((RANDOM % 8))$((RANDOM % 10))
   kill -KILL $recorder 2>/dev/null
   wait $recorder 2>/dev/null
-  for ((wait = 0; wait < 600; ++wait)); do [ -e here/over ] && break; sleep 0.05; done
+  for ((wait = 0; wait < 2000; ++wait)); do [ -e here/over ] && break; sleep 0.05; done  # the programs' own alarms are at 80 s
   as_bare "a program whose recorder was killed"
   [ ! -e killed/session ] || opened killed
 done
