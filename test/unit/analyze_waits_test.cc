@@ -76,6 +76,17 @@ Test(waits, only_what_was_blocked_counts) {
   cr_expect_eq(counted[0].bands[size_t(Band::kIdeal)], 0u);
 }
 
+Test(waits, a_sum_counts_where_its_last_wait_was_and_not_where_that_had_ended) {
+  RandomProfile made = two_threads();
+  // The hook tells its end 1 us after the thread went on; until then the other ran alone.
+  made.profile.waits.waits = {{40 * kMs + 1000, 20 * kMs, 0x10, {1}, {0}, 10, ObjectKind::kSemaphore}};
+  const auto counted = analyze::counted_waits(made.profile, {}, concurrency_of(made.profile));
+  cr_assert_eq(counted.size(), 1u);
+  cr_expect_eq(counted[0].time_ns, 20 * kMs);
+  cr_expect_geq(counted[0].bands[size_t(Band::kPoor)], 19 * kMs);
+  cr_expect_leq(counted[0].bands[size_t(Band::kIdeal)], kMs / 10);
+}
+
 /// A wait of 3 ms known alone, beside ten that together took `ms`.
 analyze::WaitSum alone_and_ten(uint64_t ms) {
   load::Wait alone, ten;

@@ -23,11 +23,14 @@ std::span<const Wait> waits_of(const load::Profile& profile, ThreadId thread) {
   return {first, std::ranges::upper_bound(first, profile.waits.waits.end(), thread, {}, &Wait::thread)};
 }
 
-/// When a sum of short waits was nobody knows; the level of its end stands for all of it.
+/// When a sum of short waits was nobody knows; its last, taken to be as long as the mean, stands for all of
+/// it. Less of its end would not do: there the thread has been woken up, and is active itself.
 TimeRange moment_of(const Wait& wait) {
-  constexpr uint64_t kNear = 1000;
-  return wait.count == 1 ? range_of(wait)
-                         : TimeRange{wait.end_ns - std::min(wait.end_ns, kNear), wait.end_ns};
+  constexpr uint64_t kLeast = 1000;
+  const uint64_t mean = wait.duration_ns / std::max(wait.count, 1u);
+  return wait.count == 1
+             ? range_of(wait)
+             : TimeRange{wait.end_ns - std::min(wait.end_ns, std::max(mean, kLeast)), wait.end_ns};
 }
 
 constexpr uint32_t kNone = UINT32_MAX;
