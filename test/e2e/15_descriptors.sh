@@ -29,10 +29,11 @@ int main(void) {
   return 0;
 }
 C
+profiles=0
 same() {
   "$@" ./inherited </dev/null >/dev/null 2>/dev/null
   mv seen bare
-  "$@" "$VARVE" record -q -o "p$RANDOM" ./inherited </dev/null >/dev/null 2>/dev/null
+  "$@" "$VARVE" record -q -o "p$((++profiles))" ./inherited </dev/null >/dev/null 2>/dev/null
   diff bare seen >difference || fail "with $*: $(cat difference)"
 }
 same env
