@@ -37,7 +37,7 @@ struct WaitSubject {
 /// Wait time first that left processors idle, or as the request asks.
 bool goes_before(const analyze::WaitSum& a, const analyze::WaitSum& b, const ShownWaits& shown);
 
-/// Empty where of none is known how long it was: sums of short waits.
+/// Empty where WaitSum::longest_ns is not known.
 Cell longest_cell(const analyze::WaitSum& sum);
 
 class WaitTable {
