@@ -365,8 +365,8 @@ static void* waits_for_condition(void* argument) {
   pthread_mutex_unlock(&meeting->mutex);
   return NULL;
 }
-/// Whoever waits has let go of the mutex.
-static int who_wait(struct Meeting* meeting) {
+/// How many threads wait: each that has counted itself and let go of the mutex does.
+static int waiting_at(struct Meeting* meeting) {
   pthread_mutex_lock(&meeting->mutex);
   const int waiting = meeting->waiting;
   pthread_mutex_unlock(&meeting->mutex);
@@ -393,7 +393,7 @@ static void conditions(void) {
   SAY(pthread_mutex_unlock(&meeting.mutex));
   pthread_t threads[3];
   for (int i = 0; i < 3; ++i) pthread_create(&threads[i], NULL, waits_for_condition, &meeting);
-  while (who_wait(&meeting) < 3) usleep(100);
+  while (waiting_at(&meeting) < 3) usleep(100);
   in_thread(opens_and_dies, &meeting);
   for (int i = 0; i < 3; ++i) pthread_join(threads[i], NULL);
   say("answer of a wait", meeting.result);  // of the first that goes on: the owner died

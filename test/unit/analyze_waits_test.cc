@@ -11,7 +11,6 @@
 #include "viewer/analyze/select_waits.h"
 #include "viewer/analyze/thread_states.h"
 #include "viewer/analyze/wait_objects.h"
-#include "viewer/analyze/wait_sums.h"
 
 namespace varve {
 namespace {
@@ -85,23 +84,6 @@ Test(waits, a_sum_counts_where_its_last_wait_was_and_not_where_that_had_ended) {
   cr_expect_eq(counted[0].time_ns, 20 * kMs);
   cr_expect_geq(counted[0].bands[size_t(Band::kPoor)], 19 * kMs);
   cr_expect_leq(counted[0].bands[size_t(Band::kIdeal)], kMs / 10);
-}
-
-/// A wait of 3 ms known alone, beside ten that together took `ms`.
-analyze::WaitSum alone_and_ten(uint64_t ms) {
-  load::Wait alone, ten;
-  ten.count = 10;
-  analyze::WaitSum sum, whole;
-  sum.add({0, 3 * kMs, 1, {}}, alone);
-  sum.add({1, ms * kMs, 10, {}}, ten);
-  whole.add(sum);
-  return whole;
-}
-
-Test(waits, the_longest_is_unknown_where_others_were_longer_in_the_mean) {
-  cr_expect_eq(alone_and_ten(29).longest_ns(), 3 * kMs);
-  cr_expect_eq(alone_and_ten(31).longest_ns(), 0u);
-  cr_expect_eq(alone_and_ten(31).count, 11u);
 }
 
 uint64_t uncaused(const analyze::WaitObject& object, Uncaused reason) {
