@@ -98,12 +98,31 @@ Test(waits, a_holder_is_charged_until_its_release) {
                                  {25 * kMs, 0, 0x20, {0}, {0}, 1, ObjectKind::kMutex},
                                  {39 * kMs, 0, 0x10, {0}, {0}, 3, ObjectKind::kMutex}};
   const auto counted = analyze::counted_waits(made.profile, {}, concurrency_of(made.profile));
-  const auto objects = analyze::wait_objects(made.profile, counted);
+  const auto objects = analyze::wait_objects(made.profile, {}, counted);
   cr_assert_eq(objects.size(), 1u);
   cr_assert_eq(objects[0].holders.size(), 1u);
   cr_expect_eq(objects[0].holders[0].releases, 2u);
   cr_expect_eq(objects[0].holders[0].caused_ns, 29 * kMs, "the wake-up is nobody's");
   cr_expect_eq(objects[0].holders[0].most_waiters, 3u);
+}
+
+/// Two held the lock in turn; the range begins when the second has it, and ends before that lets go.
+Test(waits, a_holder_is_charged_for_what_lies_in_the_range) {
+  RandomProfile made = two_threads();
+  made.profile.threads.push_back(made.profile.threads[0]);
+  made.profile.waits.waits = {{40 * kMs, 30 * kMs, 0x10, {1}, {0}, 1, ObjectKind::kMutex}};
+  made.profile.waits.releases = {{18 * kMs, 0, 0x10, {2}, {0}, 1, ObjectKind::kMutex},
+                                 {32 * kMs, 0, 0x10, {0}, {0}, 1, ObjectKind::kMutex},
+                                 {38 * kMs, 0, 0x10, {2}, {0}, 1, ObjectKind::kMutex}};
+  const analyze::TimeRange range{20 * kMs, 30 * kMs};
+  const auto counted = analyze::counted_waits(made.profile, range, concurrency_of(made.profile));
+  const auto objects = analyze::wait_objects(made.profile, range, counted);
+  cr_assert_eq(objects.size(), 1u);
+  cr_expect_eq(objects[0].wait_ns, 10 * kMs);
+  cr_assert_eq(objects[0].holders.size(), 1u);
+  cr_expect(objects[0].holders[0].thread == ThreadId{0});
+  cr_expect_eq(objects[0].holders[0].caused_ns, 10 * kMs);
+  cr_expect_eq(objects[0].holders[0].releases, 0u, "it let go after the range");
 }
 
 /// Somebody else was let go on meanwhile. Of a lock who had it is to be blamed all the same.
@@ -115,7 +134,7 @@ Test(waits, nobody_ends_what_timed_out) {
     made.profile.waits.releases = {{20 * kMs, 0, 0x10, {0}, {0}, 1, kind}};
     cr_expect_not(analyze::Releasers(made.profile).of(made.profile.waits.waits[0]));
     const auto counted = analyze::counted_waits(made.profile, {}, concurrency_of(made.profile));
-    const auto objects = analyze::wait_objects(made.profile, counted);
+    const auto objects = analyze::wait_objects(made.profile, {}, counted);
     cr_assert_eq(objects.size(), 1u);
     cr_expect_eq(objects[0].holders.size(), kind == ObjectKind::kMutex ? 1u : 0u);
     cr_expect_eq(uncaused(objects[0], Uncaused::kTimedOut), kind == ObjectKind::kMutex ? 20 * kMs : 30 * kMs);
@@ -133,7 +152,7 @@ Test(waits, what_nobody_caused_is_told_by_its_reason) {
                               {38 * kMs, 5 * kMs, 0x10, {1}, {0}, 99, kKind}};
   made.profile.waits.releases = {{18 * kMs, 0, 0x10, {0}, {0}, 1, kKind}};
   const auto counted = analyze::counted_waits(made.profile, {}, concurrency_of(made.profile));
-  const auto objects = analyze::wait_objects(made.profile, counted);
+  const auto objects = analyze::wait_objects(made.profile, {}, counted);
   cr_assert_eq(objects.size(), 1u);
   cr_assert_eq(objects[0].holders.size(), 1u);
   cr_expect_eq(objects[0].holders[0].caused_ns, 8 * kMs);
@@ -152,7 +171,7 @@ Test(waits, of_what_counts_the_begin_is_caused_first) {
                               {30 * kMs, 20 * kMs, 0x10, {1}, {0}, 1, ObjectKind::kCondition}};
   made.profile.waits.releases = {{20 * kMs, 0, 0x10, {0}, {0}, 1, ObjectKind::kCondition}};
   const auto counted = analyze::counted_waits(made.profile, {}, concurrency_of(made.profile));
-  for (const auto& object : analyze::wait_objects(made.profile, counted)) {
+  for (const auto& object : analyze::wait_objects(made.profile, {}, counted)) {
     if (object.key.kind != ObjectKind::kCondition) continue;
     cr_expect_eq(object.wait_ns, 10 * kMs);
     cr_expect_eq(uncaused(object, Uncaused::kAfterRelease), 0u);
@@ -188,7 +207,7 @@ Test(waits, an_object_is_where_it_was_first_waited_for) {
                          {40 * kMs, 30 * kMs, 0x10, {1}, {2}, 1, ObjectKind::kMutex},
                          {50 * kMs, 45 * kMs, 0x10, {1}, {0}, 9, ObjectKind::kMutex}};
   const auto counted = analyze::counted_waits(profile, {}, concurrency_of(profile));
-  const auto objects = analyze::wait_objects(profile, counted);
+  const auto objects = analyze::wait_objects(profile, {}, counted);
   cr_assert_eq(objects.size(), 1u);
   cr_expect_eq(objects[0].first.value, 2u, "and not of a sum, which has no stack");
 }
@@ -218,7 +237,7 @@ Test(waits, the_end_of_a_thread_releases_who_joins_it) {
   made.profile.threads[0].end_time = {39 * kMs};
   made.profile.waits.waits = {{40 * kMs, 30 * kMs, 100, {1}, {0}, 1, ObjectKind::kThread}};
   const auto counted = analyze::counted_waits(made.profile, {}, concurrency_of(made.profile));
-  const auto objects = analyze::wait_objects(made.profile, counted);
+  const auto objects = analyze::wait_objects(made.profile, {}, counted);
   cr_assert_eq(objects.size(), 1u);
   cr_assert_eq(objects[0].holders.size(), 1u);
   cr_expect(objects[0].holders[0].thread == ThreadId{0});

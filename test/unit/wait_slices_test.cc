@@ -42,7 +42,7 @@ analyze::WaitObject baton_of(PathBuilder& built) {
   built.observe();
   const load::Profile& profile = built.profile();
   const auto counted = analyze::counted_waits(profile, {}, analyze::concurrency(profile, {}, {}));
-  const auto objects = analyze::wait_objects(profile, counted);
+  const auto objects = analyze::wait_objects(profile, {}, counted);
   const auto baton = std::ranges::find(objects, kBaton, [](const auto& each) { return each.key.address; });
   cr_assert(baton != objects.end());
   return *baton;

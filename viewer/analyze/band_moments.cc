@@ -127,8 +127,9 @@ BandMoments band_moments(const load::Profile& profile, const symbol::SymbolTable
   add_levels(concurrency, moments);
   std::vector<ThreadTime> threads = thread_times(profile, concurrency, bands);
   settle(profile, concurrency.levels.range(), threads);
+  const TimeRange range = time_range(profile, filter);
   std::vector<CountedWait> counted =
-      waits_in(profile, counted_waits(profile, time_range(profile, filter), concurrency), bands, threads);
+      waits_in(profile, counted_waits(profile, range, concurrency), bands, threads);
   std::vector<uint64_t> unseen(threads.size());
   for (size_t i = 0; i < threads.size(); ++i) unseen[i] = threads[i].waiting_ns;
   for (CountedWait& each : counted) {
@@ -149,7 +150,7 @@ BandMoments band_moments(const load::Profile& profile, const symbol::SymbolTable
   }
   moments.kept.waiting_ns = sum_of(passing) + moments.other_waits_ns;
   moments.filtered_ns = all - moments.kept.sum();
-  moments.objects = wait_objects(profile, passing);
+  moments.objects = wait_objects(profile, range, passing);
   std::ranges::stable_sort(moments.objects, std::greater(), &WaitSum::wait_ns);
   return moments;
 }

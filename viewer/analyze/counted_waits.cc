@@ -143,7 +143,7 @@ std::vector<Blocked> blocked_time(const load::Profile& profile, TimeRange range,
     if (waits[i].count == 1 && observed) continue;
     if (waits[i].count == 1)
       blocked[i].time_ns = range_of(waits[i]).within(range).length();
-    else if (waits[i].end_ns >= range.begin && waits[i].end_ns < range.end)
+    else if (range.has(waits[i].end_ns))
       blocked[i].time_ns = waits[i].duration_ns;
     const TimeRange moment = moment_of(waits[i]).within(range);
     blocked[i].moments_ns = moment.length();
@@ -205,7 +205,7 @@ std::vector<CountedWait> counted_waits(const load::Profile& profile, TimeRange r
   std::vector<CountedWait> counted;
   for (uint32_t row = 0; row < times.size(); ++row) {
     const Wait& wait = profile.waits.waits[row];
-    const bool ends = wait.end_ns >= range.begin && wait.end_ns < range.end;
+    const bool ends = range.has(wait.end_ns);
     if (times[row].never || (times[row].time_ns == 0 && !ends)) continue;
     counted.push_back({row, times[row].time_ns, ends ? wait.count : 0u, bands_of(times[row])});
   }

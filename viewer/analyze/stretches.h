@@ -17,6 +17,7 @@ struct TimeRange {
   uint64_t end = UINT64_MAX;
 
   uint64_t length() const { return end > begin ? end - begin : 0; }
+  bool has(uint64_t time_ns) const { return time_ns >= begin && time_ns < end; }
   TimeRange within(TimeRange other) const {
     TimeRange part{std::max(begin, other.begin), std::min(end, other.end)};
     if (part.end < part.begin) part.end = part.begin;

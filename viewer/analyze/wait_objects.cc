@@ -25,8 +25,9 @@ bool ended_by_itself(const Wait& wait) { return wait.timed_out || wait.kind == O
 
 class Builder {
  public:
-  explicit Builder(const load::Profile& profile)
+  Builder(const load::Profile& profile, TimeRange range)
       : profile_(profile),
+        range_(range),
         releasers_(profile),
         number_of_(object_numbers(profile)),
         last_slice_(wait_slices(profile).last),
@@ -82,19 +83,23 @@ class Builder {
 
   /// Who released it while the thread waited: of a lock each for the time since the release before, of
   /// anything else who ended the wait for all of it. The rest by its reason. What does not count of a wait is
-  /// most often its end, another wait or one for a processor: so what counts is its begin.
+  /// most often its end, another wait or one for a processor: so what counts is its begin. What lies outside
+  /// of the range is nobody's here.
   void charge(size_t object, const CountedWait& counted, const Wait& wait) {
     const auto rows = ended_by(counted.row);
-    uint64_t from = wait.begin_ns(), rest = counted.time_ns;
+    const TimeRange counts = TimeRange{wait.begin_ns(), wait.end_ns}.within(range_);
+    uint64_t from = counts.begin, rest = counted.time_ns;
     for (const Releasers::Row& row : rows) {
-      const uint64_t time = std::clamp(row.time_ns, from, wait.end_ns);
+      const uint64_t time = std::clamp(row.time_ns, from, counts.end);
       const uint64_t caused = std::min(rest, time - from);
+      const bool released = range_.has(row.time_ns);
+      if (caused == 0 && !released) continue;
       Holder& holder = holders_[object].try_emplace(std::pair(row.thread, row.path)).first->second;
       holder.thread = row.thread;
       holder.path = row.path;
       holder.caused_ns += caused;
       holder.most_waiters = std::max(holder.most_waiters, row.waiters);
-      times_[{object, holder.thread, holder.path}].insert(row.time_ns);
+      if (released) times_[{object, holder.thread, holder.path}].insert(row.time_ns);
       rest -= caused;
       from = time;
     }
@@ -118,6 +123,7 @@ class Builder {
   }
 
   const load::Profile& profile_;
+  const TimeRange range_;
   const Releasers releasers_;
   const std::vector<uint32_t> number_of_;        // by row of the waits
   const std::vector<uint32_t> last_slice_;       // likewise
@@ -132,8 +138,9 @@ class Builder {
 
 }  // namespace
 
-std::vector<WaitObject> wait_objects(const load::Profile& profile, const std::vector<CountedWait>& counted) {
-  Builder builder(profile);
+std::vector<WaitObject> wait_objects(const load::Profile& profile, TimeRange range,
+                                     const std::vector<CountedWait>& counted) {
+  Builder builder(profile, range);
   for (uint32_t i = 0; i < counted.size(); ++i) builder.add(i, counted[i]);
   return builder.finish();
 }

@@ -40,8 +40,10 @@ struct WaitObject : WaitSum {
   std::vector<uint32_t> counted;  // rows of the counted waits
 };
 
-/// By poorly used time, then by all, the largest first. `counted` are waits that pass a filter.
-std::vector<WaitObject> wait_objects(const load::Profile& profile, const std::vector<CountedWait>& counted);
+/// By poorly used time, then by all, the largest first. `counted` are waits of the range that pass a filter.
+/// Holders have what they caused in the range, and the releases that lie there.
+std::vector<WaitObject> wait_objects(const load::Profile& profile, TimeRange range,
+                                     const std::vector<CountedWait>& counted);
 
 /// Those of the counted waits whose thread, process, module, function and object pass.
 std::vector<CountedWait> waits_that_pass(const load::Profile& profile, const symbol::SymbolTable& symbols,

@@ -243,7 +243,7 @@ Made make_waits(const Source& source, const Request& request, const analyze::Sel
       break;
     case By::kObject:
     case By::kUsual:
-      std::vector<WaitObject> objects = analyze::wait_objects(profile, passing);
+      std::vector<WaitObject> objects = analyze::wait_objects(profile, range, passing);
       const size_t kept = add_object_table(view, shown, objects);
       view.tables.push_back(holder_table(shown, objects, view));
       view.tables.push_back(waiter_table(shown, std::span(objects).first(kept), view));
