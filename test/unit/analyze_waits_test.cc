@@ -75,6 +75,17 @@ Test(waits, only_what_was_blocked_counts) {
   cr_expect_eq(counted[0].bands[size_t(Band::kIdeal)], 0u);
 }
 
+/// Two threads run on while one of them reads: no wait, whether a range cuts the read or not.
+Test(waits, a_read_that_kept_its_processor_is_no_wait_in_any_range) {
+  RandomProfile made = two_threads();
+  made.profile.waits.waits = {{9 * kMs, 8 * kMs, 5, {1}, {0}, 1, ObjectKind::kDescriptor},
+                              {30 * kMs, 25 * kMs, 6, {1}, {0}, 1, ObjectKind::kDescriptor}};
+  for (const analyze::TimeRange range : {analyze::TimeRange{}, {4 * kMs, 12 * kMs}, {8 * kMs, 50 * kMs}}) {
+    for (const auto& each : analyze::counted_waits(made.profile, range, concurrency_of(made.profile)))
+      cr_expect_eq(each.row, 1u);
+  }
+}
+
 Test(waits, a_sum_counts_where_its_last_wait_was_and_not_where_that_had_ended) {
   RandomProfile made = two_threads();
   // The hook tells its end 1 us after the thread went on; until then the other ran alone.

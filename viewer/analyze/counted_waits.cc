@@ -28,9 +28,8 @@ std::span<const Wait> waits_of(const load::Profile& profile, ThreadId thread) {
 TimeRange moment_of(const Wait& wait) {
   constexpr uint64_t kLeast = 1000;
   const uint64_t mean = wait.duration_ns / std::max(wait.count, 1u);
-  return wait.count == 1
-             ? range_of(wait)
-             : TimeRange{wait.end_ns - std::min(wait.end_ns, std::max(mean, kLeast)), wait.end_ns};
+  return !wait.is_sum() ? range_of(wait)
+                        : TimeRange{wait.end_ns - std::min(wait.end_ns, std::max(mean, kLeast)), wait.end_ns};
 }
 
 constexpr uint32_t kNone = UINT32_MAX;
@@ -47,7 +46,7 @@ std::vector<Single> single_waits(const std::vector<Wait>& waits) {
   std::vector<Single> singles;
   std::vector<uint32_t> open;
   for (uint32_t row = 0; row < waits.size(); ++row) {
-    if (waits[row].count != 1) continue;
+    if (waits[row].is_sum()) continue;
     const auto lies_in_it = [&](const Wait& inner) {
       return inner.thread == waits[row].thread && inner.begin_ns() >= waits[row].begin_ns();
     };
@@ -83,9 +82,10 @@ struct Blocked {
 /// Handlers interrupt each other only so deep, but a damaged profile may say what it likes.
 constexpr int kDeepest = 64;
 
-/// Adds what a thread was blocked in a stretch to those of its waits that lie there, outer ones included.
-void add_blocked(const std::vector<Wait>& waits, ThreadId thread, TimeRange stretch, const BandTimes& bands,
-                 const std::vector<Single>& singles, std::vector<Blocked>& blocked) {
+/// Adds what of the range a thread was blocked in a stretch to those of its waits that lie there, outer ones
+/// included.
+void add_blocked(const std::vector<Wait>& waits, ThreadId thread, TimeRange stretch, TimeRange counts,
+                 const BandTimes& bands, const std::vector<Single>& singles, std::vector<Blocked>& blocked) {
   const auto after = std::ranges::upper_bound(
       singles, std::tuple(thread, stretch.begin), {},
       [&](Single each) { return std::tuple(waits[each.row].thread, waits[each.row].end_ns); });
@@ -96,8 +96,9 @@ void add_blocked(const std::vector<Wait>& waits, ThreadId thread, TimeRange stre
     if (waits[row].thread != thread) return;
     if (range.begin >= stretch.end || range.end > stretch.end) ++around;
     if (range.begin < stretch.end) {
-      const TimeRange part = stretch.within(range);
-      blocked[row].add({part.length(), part.length(), bands.of(part), false});
+      const TimeRange whole = stretch.within(range), part = whole.within(counts);
+      if (whole.length() > 0) blocked[row].never = false;
+      if (part.length() > 0) blocked[row].add({part.length(), part.length(), bands.of(part), false});
       ++place;
     } else if (outer != kNone) {
       place = outer;
@@ -121,7 +122,7 @@ void add_observed(const load::Profile& profile, TimeRange range, const BandTimes
   for_each_stretch(profile.run_states, [&](const load::RunEvent& event, TimeRange stretch) {
     if (event.active() != 0) return;
     for (const TrackThreads::Part& part : threads.of(event.track, stretch))
-      add_blocked(profile.waits.waits, part.thread, stretch.within(part.range).within(range), bands, singles,
+      add_blocked(profile.waits.waits, part.thread, stretch.within(part.range), range, bands, singles,
                   blocked);
   });
 }
@@ -140,8 +141,8 @@ std::vector<Blocked> blocked_time(const load::Profile& profile, TimeRange range,
   const bool exact = profile.run_states.source == load::RunStates::Source::kSwitches;
   for (size_t i = 0; i < waits.size(); ++i) {
     const bool observed = exact && profile.threads[waits[i].thread.index()].track.valid();
-    if (waits[i].count == 1 && observed) continue;
-    if (waits[i].count == 1)
+    if (!waits[i].is_sum() && observed) continue;
+    if (!waits[i].is_sum())
       blocked[i].time_ns = range_of(waits[i]).within(range).length();
     else if (range.has(waits[i].end_ns))
       blocked[i].time_ns = waits[i].duration_ns;
@@ -151,10 +152,8 @@ std::vector<Blocked> blocked_time(const load::Profile& profile, TimeRange range,
   }
   const std::vector<Single> singles = single_waits(waits);
   if (exact) {
+    for (const Single& each : singles) blocked[each.row].never = may_be_work(profile, waits[each.row]);
     add_observed(profile, range, bands, singles, blocked);
-    for (const Single& each : singles)
-      blocked[each.row].never = may_be_work(profile, waits[each.row]) &&
-                                waits[each.row].begin_ns() >= range.begin && blocked[each.row].time_ns == 0;
   }
   take_inner_from_outer(singles, blocked);
   return blocked;
@@ -167,12 +166,12 @@ void fit(std::span<const Wait> waits, std::span<Blocked> times, uint64_t most) {
     uint64_t sum = 0, part = 0;
     for (size_t i = 0; i < waits.size(); ++i) {
       sum += times[i].time_ns;
-      if (!shorts || waits[i].count != 1) part += times[i].time_ns;
+      if (!shorts || waits[i].is_sum()) part += times[i].time_ns;
     }
     if (sum <= most || part == 0) continue;
     const double kept = double(part - std::min(part, sum - most)) / double(part);
     for (size_t i = 0; i < waits.size(); ++i)
-      if (!shorts || waits[i].count != 1) times[i].time_ns = uint64_t(double(times[i].time_ns) * kept);
+      if (!shorts || waits[i].is_sum()) times[i].time_ns = uint64_t(double(times[i].time_ns) * kept);
   }
 }
 

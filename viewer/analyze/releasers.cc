@@ -55,7 +55,7 @@ void Releasers::add_unseen_writers(const load::Profile& profile) {
   const std::vector<ThreadId> mains = main_threads(profile);
   std::vector<Row> rows;
   for (const load::Wait& wait : profile.waits.waits) {
-    if (wait.count != 1 || wait.timed_out || !waits_for_input(wait) || !during(wait).empty()) continue;
+    if (wait.is_sum() || wait.timed_out || !waits_for_input(wait) || !during(wait).empty()) continue;
     const ProcessId reader = profile.threads[wait.thread.index()].process;
     ThreadId writer;
     int writers = 0;

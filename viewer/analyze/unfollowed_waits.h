@@ -16,7 +16,7 @@ class UnfollowedWaits {
  public:
   explicit UnfollowedWaits(const load::Profile& profile) : ends_(profile.threads.size()) {
     for (const load::Wait& wait : profile.waits.waits)
-      if (wait.count > 1 && (format::is_in_memory(wait.kind) || wait.flow != 0))
+      if (wait.is_sum() && (format::is_in_memory(wait.kind) || wait.flow != 0))
         ends_[wait.thread.index()].push_back(wait.end_ns);
   }
 

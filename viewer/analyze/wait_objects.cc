@@ -109,14 +109,14 @@ class Builder {
   /// Of a wait in slices who ended the last.
   std::span<const Releasers::Row> ended_by(uint32_t wait_row) const {
     const Wait& wait = profile_.waits.waits[wait_row];
-    if (wait.count != 1) return {};
+    if (wait.is_sum()) return {};
     if (is_lock(wait.kind)) return releasers_.during(wait);
     const Releasers::Row* row = releasers_.row_of(profile_.waits.waits[last_slice_[wait_row]]);
     return row ? std::span(row, 1) : std::span<const Releasers::Row>();
   }
 
   Uncaused reason(const Wait& wait, bool released) const {
-    if (wait.count != 1) return Uncaused::kCounted;
+    if (wait.is_sum()) return Uncaused::kCounted;
     if (ended_by_itself(wait)) return Uncaused::kTimedOut;
     if (released) return Uncaused::kAfterRelease;
     return wait.duration_ns < least_ns_ ? Uncaused::kCounted : Uncaused::kUnseen;

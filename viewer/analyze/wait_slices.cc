@@ -20,7 +20,7 @@ constexpr size_t kMostBetween = 4;
 constexpr uint64_t kLongestWait = 1000 * kNanosPerMilli.count;
 
 bool may_go_on(const Wait& wait) {
-  return wait.timed_out && wait.count == 1 && format::may_be_slice(wait.kind, wait.duration_ns);
+  return wait.timed_out && !wait.is_sum() && format::may_be_slice(wait.kind, wait.duration_ns);
 }
 
 bool is_next_slice(const Wait& wait, const Wait& next) {

@@ -19,6 +19,10 @@ struct WaitSum {
 
   uint64_t poorly_used_ns() const { return bands[size_t(Band::kIdle)] + bands[size_t(Band::kPoor)]; }
 
+  /// ns in the mean of the waits that `count` has; 0 where it has none. Waits that go on after the range have
+  /// time there and end elsewhere.
+  uint64_t mean_ns() const { return count == 0 ? 0 : counted_ns_ / count; }
+
   /// ns of the longest wait; 0 if that is not known: waits that are known by their sum only were longer in
   /// the mean than any that is known alone.
   uint64_t longest_ns() const { return longest_alone_ns_ < mean_together_ns_ ? 0 : longest_alone_ns_; }
@@ -26,11 +30,15 @@ struct WaitSum {
   /// `threads` is the caller's business, here and below: nobody can add numbers of different threads up.
   void add(const CountedWait& counted, const load::Wait& wait) {
     add_numbers(counted.time_ns, counted.count, counted.bands);
-    uint64_t& longest = wait.count == 1 ? longest_alone_ns_ : mean_together_ns_;
-    longest = std::max(longest, counted.time_ns / std::max<uint64_t>(1, counted.count));
+    if (counted.count != 0) counted_ns_ += counted.time_ns;
+    if (!wait.is_sum())
+      longest_alone_ns_ = std::max(longest_alone_ns_, counted.time_ns);
+    else if (counted.count != 0)
+      mean_together_ns_ = std::max(mean_together_ns_, counted.time_ns / counted.count);
   }
   void add(const WaitSum& other) {
     add_numbers(other.wait_ns, other.count, other.bands);
+    counted_ns_ += other.counted_ns_;
     longest_alone_ns_ = std::max(longest_alone_ns_, other.longest_alone_ns_);
     mean_together_ns_ = std::max(mean_together_ns_, other.mean_together_ns_);
   }
@@ -42,6 +50,7 @@ struct WaitSum {
     for (size_t band = 0; band < kBands; ++band) bands[band] += by_band[band];
   }
 
+  uint64_t counted_ns_ = 0;  // of waits that `count` has
   uint64_t longest_alone_ns_ = 0;
   uint64_t mean_together_ns_ = 0;  // the greatest of means
 };

@@ -31,6 +31,13 @@ struct Anchor {
   uint64_t time_ns = 0, end_ns = 0, waits = 0;
 };
 
+/// What becomes a row of waits.
+struct Observed {
+  uint64_t end_ns, time_ns;
+  uint32_t count;
+  bool in_pieces;
+};
+
 /// One thread of the profile, with its looks in the order of time.
 class OfThread {
  public:
@@ -42,7 +49,7 @@ class OfThread {
     if (row_.end_time.count != 0) life_.end = row_.end_time.count;
     for (const uint32_t row : hooked) {
       const Wait& wait = profile.waits.waits[row];
-      if (wait.count == 1)
+      if (!wait.is_sum())
         explained_.push_back({wait.begin_ns(), wait.end_ns}), rows_.push_back(row);
       else
         sums_ns_ += std::min(wait.duration_ns, kMostCpuNs - sums_ns_);
@@ -50,7 +57,7 @@ class OfThread {
     hooks_ = explained_.size();
   }
 
-  /// Calls add(look, end, duration, count) for each row, and confirm(row, look) for a look at a wait that a
+  /// Calls add(look, Observed) for each row, and confirm(row, look) for a look at a wait that a
   /// hook saw, too.
   template <typename Add, typename Confirm>
   void make_rows(std::span<const WaitLook> looks, Add add, Confirm confirm) {
@@ -61,7 +68,7 @@ class OfThread {
     for (const Anchor& anchor : anchors_) {
       const auto time = uint64_t(double(anchor.time_ns) * share);
       const auto waits = uint32_t(std::min(double(anchor.waits) * share + 0.5, double(UINT32_MAX)));
-      if (time != 0) add(*anchor.look, anchor.end_ns, time, waits);
+      if (time != 0) add(*anchor.look, {anchor.end_ns, time, waits, true});
     }
   }
 
@@ -82,7 +89,7 @@ class OfThread {
     if (stretch->length() == 0 || dies_in(*stretch)) return;
     last_end_ns_ = stretch->end;
     explained_.push_back(*stretch);
-    add(look, stretch->end, stretch->length(), 1u);
+    add(look, {stretch->end, stretch->length(), 1, false});
   }
 
   /// The first of them, which ended after the time, that had begun then. One may lie within another: that of
@@ -194,9 +201,7 @@ class Builder {
       OfThread(profile_, thread, blocked, hooked.of(thread.index()))
           .make_rows(
               looks.subspan(first, next - first),
-              [&](const WaitLook& look, uint64_t end, uint64_t duration, uint32_t count) {
-                add(look, thread, end, duration, count);
-              },
+              [&](const WaitLook& look, const Observed& row) { add(look, thread, row); },
               [&](uint32_t row, const WaitLook& look) { give_stack(profile_.waits.waits[row], look); });
     }
     std::ranges::copy(fresh_, std::back_inserter(profile_.waits.waits));
@@ -204,18 +209,19 @@ class Builder {
   }
 
  private:
-  void add(const WaitLook& look, ThreadId thread, uint64_t end_ns, uint64_t duration_ns, uint32_t count) {
+  void add(const WaitLook& look, ThreadId thread, const Observed& row) {
     const CallObject what = object_of_call(look.system_call, look.arguments);
     if (what.kind == ObjectKind::kNone) return;
     Wait wait;
-    wait.end_ns = end_ns;
+    wait.end_ns = row.end_ns;
     // As of waits that agents told: sums must not wrap.
-    wait.duration_ns = std::min(duration_ns, kMostCpuNs - std::min(kMostCpuNs, sum_ns_));
+    wait.duration_ns = std::min(row.time_ns, kMostCpuNs - std::min(kMostCpuNs, sum_ns_));
     sum_ns_ += wait.duration_ns;
     wait.object = what.object;
     wait.thread = thread;
     wait.path = paths_.path_of(look, profile_.threads[thread.index()].process);
-    wait.count = count;
+    wait.count = row.count;
+    wait.in_pieces = row.in_pieces;
     wait.kind = what.kind;
     wait.observed = true;
     fresh_.push_back(wait);

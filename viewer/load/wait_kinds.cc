@@ -28,7 +28,7 @@ const Wait* wait_at(const std::vector<Wait>& waits, ThreadId thread, uint64_t ti
   constexpr int kMostLooks = 8;
   auto at = std::ranges::upper_bound(waits, std::pair(thread, time_ns), {}, key);
   for (int looks = 0; looks < kMostLooks && at != waits.end() && at->thread == thread; ++looks, ++at)
-    if (at->count == 1 && at->begin_ns() <= time_ns) return &*at;
+    if (!at->is_sum() && at->begin_ns() <= time_ns) return &*at;
   return nullptr;
 }
 

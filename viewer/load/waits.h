@@ -29,7 +29,10 @@ struct Wait {
   bool timed_out = false;       // its own time was over; nobody let the thread go on
   bool observed = false;        // from outside, by the observer: no hook saw it
   bool observed_stack = false;  // only its stack is the observer's: the hook took none
+  bool in_pieces = false;       // the observer's, not one stretch before end_ns, whatever `count` came out as
 
+  /// Of several waits, and when they were nobody knows: only the time of all, and the end of the last.
+  bool is_sum() const { return count != 1 || in_pieces; }
   uint64_t begin_ns() const { return end_ns - std::min(duration_ns, end_ns); }
 };
 

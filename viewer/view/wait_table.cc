@@ -81,7 +81,7 @@ void WaitTable::put_numbers(Row row, const WaitSum& sum, bool counted) {
       bar.parts[band] = share(sum.bands[band], longest_ns_);
   table_.begin(row);
   table_.put({sum.wait_ns, share(sum.wait_ns, shown_.whole_ns), counted ? Cell(sum.count) : Cell(),
-              any ? Cell(sum.wait_ns / sum.count) : Cell(), longest_cell(sum),
+              any ? Cell(sum.mean_ns()) : Cell(), longest_cell(sum),
               bands ? Cell(sum.poorly_used_ns()) : Cell(), bar});
 }
 
@@ -108,7 +108,9 @@ void WaitTable::add_sum(RowKind kind, std::string_view label, const WaitSum& sum
   }
   put_data(sum, counted);
   for (const Column& column : subject_.rest)
-    table_.put({column.unit == Unit::kText ? Cell(std::string_view()) : Cell()});
+    table_.put({std::string_view(column.id) == "longest_ns" ? longest_cell(sum)
+                : column.unit == Unit::kText                ? Cell(std::string_view())
+                                                            : Cell()});
 }
 
 void WaitTable::add_sums(const WaitSum& others, size_t rows, size_t below) {
