@@ -12,6 +12,7 @@
 #include "viewer/symbol/special_sites.h"
 #include "viewer/view/band_words.h"
 #include "viewer/view/concurrency_words.h"
+#include "viewer/view/holder_list.h"
 #include "viewer/view/make.h"
 #include "viewer/view/path_words.h"
 #include "viewer/view/rows.h"
@@ -104,7 +105,7 @@ class IdleTable {
       const bool known = order[i] < source_.symbols.functions.size();
       add_function(known ? FunctionId{order[i]} : FunctionId::none(), sizes[i]);
     });
-    const bool passes = unsampled != 0 && (sampled_ns == 0 || any_function);
+    const bool passes = unsampled != 0 && any_function;
     if (passes)
       add_sum(RowKind::kSpecial, kRan, unsampled, symbol::special_name(load::SpecialSite::kNotSampled));
     return passes ? rest + unsampled : rest;
@@ -195,11 +196,12 @@ class IdleTable {
   }
 
   Ended ended(const WaitObject& object) {
-    if (object.holders.empty()) return {};
-    const analyze::Holder& top = object.holders.front();
+    const std::vector<HolderRow> holders = holder_rows(source_, {&object, 1});
+    if (holders.empty()) return {};
+    const analyze::Holder& top = holders.front().holder;
     const std::string_view thread = view_.own(names_.of(top.thread));
     return {view_.own(fmt::format("{} ({:.0f}%)", thread, 100 * share(top.caused_ns, object.wait_ns))),
-            thread, view_.own(analyze::caller_words(source_, analyze::caller_of(source_, top.path))),
+            thread, view_.own(std::string(holders.front().place)),
             uint64_t(uint32_t(source_.profile.threads[top.thread.index()].tid)), top.caused_ns};
   }
 

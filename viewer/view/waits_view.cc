@@ -12,6 +12,7 @@
 #include "viewer/analyze/object_names.h"
 #include "viewer/analyze/wait_objects.h"
 #include "viewer/view/band_words.h"
+#include "viewer/view/holder_list.h"
 #include "viewer/view/make.h"
 #include "viewer/view/path_words.h"
 #include "viewer/view/rows.h"
@@ -23,10 +24,10 @@ namespace {
 using analyze::WaitObject;
 
 std::string top_holder(const Source& source, const ThreadNames& names, const WaitObject& object) {
-  if (object.holders.empty()) return "";
-  const analyze::Holder& top = object.holders.front();
-  const std::string place = analyze::caller_words(source, analyze::caller_of(source, top.path));
-  return names.of(top.thread) + (place.empty() ? "" : ": ") + place;
+  const std::vector<HolderRow> holders = holder_rows(source, {&object, 1});
+  if (holders.empty()) return "";
+  const auto& [_, holder, place, short_place] = holders.front();
+  return names.of(holder.thread) + (place.empty() ? "" : ": ") + place;
 }
 
 /// Where the object was made; where no call was seen that did, where a thread first waited for it.
@@ -78,91 +79,6 @@ size_t add_object_table(View& view, const ShownWaits& shown, std::vector<WaitObj
   return kept;
 }
 
-struct HolderRow {
-  const WaitObject* object;
-  analyze::Holder holder;  // of all paths with that place
-  std::string place, short_place;
-};
-
-/// One row a thread and place: ways to one place of the program would read alike.
-std::vector<HolderRow> holder_rows(const Source& source, std::span<const WaitObject> objects) {
-  std::vector<HolderRow> rows;
-  for (const WaitObject& object : objects) {
-    std::map<std::pair<ThreadId, std::string>, size_t> known;
-    for (const analyze::Holder& holder : object.holders) {
-      const analyze::Caller caller = analyze::caller_of(source, holder.path);
-      std::string place = analyze::caller_words(source, caller);
-      const auto [at, fresh] = known.try_emplace({holder.thread, place}, rows.size());
-      if (fresh) {
-        rows.push_back({&object, holder, std::move(place), analyze::short_caller_words(source, caller)});
-        continue;
-      }
-      analyze::Holder& sum = rows[at->second].holder;
-      sum.caused_ns += holder.caused_ns;
-      sum.releases += holder.releases;
-      sum.most_waiters = std::max(sum.most_waiters, holder.most_waiters);
-    }
-  }
-  std::ranges::stable_sort(rows, std::greater(), [](const HolderRow& row) { return row.holder.caused_ns; });
-  return rows;
-}
-
-/// Who had what others waited for, over all objects, also those that the list above has no row for; with what
-/// nobody caused, by its reason, the rows add up to the waits that pass.
-Table holder_table(const ShownWaits& shown, std::span<const WaitObject> objects, View& view) {
-  const Source& source = shown.source;
-  Table table;
-  table.id = "holders";
-  table.title = "Who ended these waits, and had the others wait meanwhile";
-  table.columns = {{"caused_ns", "Caused", Unit::kTime},
-                   {"caused_share", "Wait%", Unit::kShare, false, -1, 4},
-                   {"releases", "Releases", Unit::kCount, false, -1, 2},
-                   {"most_waiters", "Queue", Unit::kCount, false, -1, 3},
-                   {"thread", "Thread", Unit::kText, false, -1, 6},
-                   {"tid", "", Unit::kNumber},
-                   {"place", "Released at", Unit::kText, false, 7},
-                   {"", "", Unit::kText},
-                   {"object", "Object", Unit::kText},
-                   {"object_id", "", Unit::kNumber}};
-  const ThreadNames names(source.profile);
-  const std::vector<HolderRow> all = holder_rows(source, objects);
-  constexpr size_t kMost = 20;
-  const size_t kept = std::min(all.size(), kMost);
-  for (const auto& [object, holder, place, short_place] : std::span(all).first(kept)) {
-    table.add({}, {holder.caused_ns, share(holder.caused_ns, shown.whole_ns), holder.releases,
-                   uint64_t(holder.most_waiters), view.own(names.of(holder.thread)),
-                   uint64_t(uint32_t(source.profile.threads[holder.thread.index()].tid)), view.own(place),
-                   view.own(short_place), view.own(analyze::object_words(source, object->key)),
-                   uint64_t(object->number)});
-  }
-  const auto add_sum = [&](RowKind kind, uint64_t ns, Cell releases, std::string label) {
-    table.add({0, kind, false}, {ns,
-                                 share(ns, shown.whole_ns),
-                                 releases,
-                                 {},
-                                 std::string_view(),
-                                 {},
-                                 std::string_view(),
-                                 std::string_view(),
-                                 view.own(std::move(label)),
-                                 {}});
-  };
-  uint64_t rest = 0, releases = 0;
-  for (const HolderRow& row : std::span(all).subspan(kept))
-    rest += row.holder.caused_ns, releases += row.holder.releases;
-  if (kept < all.size())
-    add_sum(RowKind::kRest, rest, releases, cut_label(all.size() - kept, true, shown.request));
-  static constexpr std::string_view kUncaused[] = {"[timed out]", "[released, not yet running]",
-                                                   "[only counted]", "[nobody seen]"};
-  static_assert(std::size(kUncaused) == size_t(analyze::Uncaused::kCount));
-  for (size_t reason = 0; kept > 0 && reason < std::size(kUncaused); ++reason) {
-    uint64_t sum = 0;
-    for (const WaitObject& object : objects) sum += object.uncaused_ns[reason];
-    if (sum > 0) add_sum(RowKind::kSpecial, sum, {}, std::string(kUncaused[reason]));
-  }
-  return table;
-}
-
 /// Which threads waited for each of the objects that are shown; only data and screens.
 Table waiter_table(const ShownWaits& shown, std::span<const WaitObject> objects, View& view) {
   const load::Profile& profile = shown.source.profile;
@@ -192,8 +108,8 @@ Table waiter_table(const ShownWaits& shown, std::span<const WaitObject> objects,
       for (size_t band = 0; band < analyze::kBands; ++band)
         bar.parts[band] = share(sum.bands[band], std::max<uint64_t>(threads.front().wait_ns, 1));
       table.add({},
-                {sum.wait_ns, sum.count, sum.count == 0 ? Cell() : Cell(sum.wait_ns / sum.count),
-                 longest_cell(sum), longest_cell(sum), bar, view.own(names.of(sum.key)),
+                {sum.wait_ns, sum.count, sum.count == 0 ? Cell() : Cell(sum.mean_ns()), longest_cell(sum),
+                 longest_cell(sum), bar, view.own(names.of(sum.key)),
                  uint64_t(uint32_t(profile.threads[sum.key.index()].tid)), name, uint64_t(object.number)});
     }
   }
