@@ -3,6 +3,7 @@
 // there then, whatever the filter, and waits add up to the same by whatever they are listed. Context: tests.
 #include <criterion/criterion.h>
 
+#include <map>
 #include <numeric>
 
 #include "test/unit/random_profile.h"
@@ -85,6 +86,33 @@ Test(idle, all_bands_are_all_that_was_observed) {
     cr_expect_leq(moments.thread_ns(), observed);
     cr_expect_geq(moments.thread_ns() + 5 * (parts + made.profile.run_states.events.size()), observed);
     cr_expect_eq(moments.filtered_ns, 0u);
+  }
+}
+
+/// Of each band alone, to what all of them have, but for the rounding of each wait and thread.
+Test(idle, bands_add_up) {
+  for (const uint64_t seed : kSeeds) {
+    const RandomProfile made = test::random_profile(seed);
+    const BandMoments whole = moments_of(made, kAllBands);
+    analyze::ThreadTime sum;
+    uint64_t other_waits_ns = 0, chosen_ns = 0;
+    std::map<uint32_t, uint64_t> by_object;
+    for (size_t band = 0; band < analyze::kBands; ++band) {
+      BandSet one{};
+      one[band] = true;
+      const BandMoments moments = moments_of(made, one);
+      sum.add(moments.kept);
+      other_waits_ns += moments.other_waits_ns;
+      chosen_ns += moments.chosen_ns();
+      for (const analyze::WaitObject& object : moments.objects) by_object[object.number] += object.wait_ns;
+    }
+    cr_expect_eq(chosen_ns, whole.chosen_ns());
+    cr_expect_eq(sum.running_ns, whole.kept.running_ns);
+    cr_expect_eq(sum.ready_ns, whole.kept.ready_ns);
+    cr_expect_eq(sum.waiting_ns, whole.kept.waiting_ns);
+    cr_expect_eq(other_waits_ns, whole.other_waits_ns);
+    for (const analyze::WaitObject& object : whole.objects)
+      cr_expect_eq(by_object[object.number], object.wait_ns, "seed %lu, object %u", seed, object.number);
   }
 }
 

@@ -7,18 +7,11 @@
 #include <algorithm>
 #include <vector>
 
+#include "viewer/analyze/band_threads.h"
 #include "viewer/analyze/concurrency.h"
 #include "viewer/analyze/wait_objects.h"
 
 namespace varve::analyze {
-
-/// Thread-seconds: each thread counts for itself.
-struct ThreadTime {
-  uint64_t running_ns = 0, ready_ns = 0, waiting_ns = 0;
-  uint64_t unsampled_ns = 0;  // of the running time: where no agent was
-
-  uint64_t sum() const { return running_ns + ready_ns + waiting_ns; }
-};
 
 /// Threads active at the least and at the most; `most` below `least`: never.
 struct LevelSpan {
@@ -47,9 +40,10 @@ struct BandMoments {
   uint64_t thread_ns() const { return kept.sum() + filtered_ns; }
 };
 
-/// Nothing where run states are not known. Waits are fitted to what the observer saw of their threads in
-/// these moments. What the filter's module or function takes out of the waits is filtered_ns; of the running
-/// time it takes nothing, for that is of moments, not of samples.
+/// Nothing where run states are not known. The parts of two sets of bands add up to those of both; objects
+/// have what they have there, but the numbers of waits and threads, which may have time in several. What the
+/// filter's module or function takes out of the waits is filtered_ns; of the running time it takes nothing,
+/// for that is of moments, not of samples.
 BandMoments band_moments(const load::Profile& profile, const symbol::SymbolTable& symbols,
                          const Filter& filter, const Concurrency& concurrency, const BandSet& bands);
 

@@ -36,4 +36,12 @@ class BandTimes {
   std::vector<Times> before_;  // beside them: of all rows before
 };
 
+/// Of the times by band those in `bands`, in ns.
+inline uint64_t time_in(const BandTimes::Times& times, const BandSet& bands) {
+  uint64_t sum = 0;
+  for (size_t band = 0; band < kBands; ++band)
+    if (bands[band]) sum += times[band];
+  return sum;
+}
+
 }  // namespace varve::analyze

@@ -248,14 +248,14 @@ std::string active_words(analyze::LevelSpan span, bool running) {
   return fmt::format("{} to {} {}", span.least, threads(span.most), active);
 }
 
-/// "; 81% of that CPU time in load_scene", of the band with most of the CPU time; or how much of it nobody
-/// sampled.
+/// "; 81% of that CPU time in load_scene", of the band with most of the CPU time; or how much of it, of `all`
+/// that ran, nobody sampled.
 std::string busiest_words(const Source& source, const Request& request, const BandMoments& moments,
-                          const analyze::Selection& selection) {
+                          const analyze::Selection& selection, bool all) {
   constexpr double kMostUnsampled = 0.1;
   const std::vector<size_t> metrics = metrics_of(moments.bands);
   const uint64_t unsampled = moments.kept.unsampled_ns;
-  if (share(unsampled, moments.kept.running_ns) > kMostUnsampled)
+  if (all && share(unsampled, moments.kept.running_ns) > kMostUnsampled)
     return fmt::format("; {} of that where no agent was: see varve report quality",
                        seconds_words({unsampled}));
   if (metrics.empty() || selection.kept.size() <= metrics.back()) return "";
@@ -264,7 +264,7 @@ std::string busiest_words(const Source& source, const Request& request, const Ba
 }
 
 void add_sentences(View& view, const Source& source, const Request& request, const BandMoments& moments,
-                   const analyze::Selection& selection) {
+                   const analyze::Selection& selection, uint64_t ran_ns) {
   const auto text = [&](const char* label, std::string words) {
     view.facts.push_back({"", label, Unit::kText, view.own(std::move(words))});
   };
@@ -276,8 +276,9 @@ void add_sentences(View& view, const Source& source, const Request& request, con
                               seconds_words({moments.elapsed_ns}), 100 * share(chosen, moments.elapsed_ns),
                               active_words(moments.chosen_active(), running),
                               target_of(*source.concurrency, request).were));
-  text("Meanwhile", fmt::format("Threads ran for {}{}", seconds_words({moments.kept.running_ns}),
-                                busiest_words(source, request, moments, selection)));
+  const bool all = ran_ns == moments.kept.running_ns;
+  text("Meanwhile", fmt::format("{} ran for {}{}", all ? "Threads" : "What passes", seconds_words({ran_ns}),
+                                busiest_words(source, request, moments, selection, all)));
   if (!moments.objects.empty()) {
     // That one waits for another's end says less than for what that one waits.
     const std::string reason = waits_words(source, moments);
@@ -327,8 +328,8 @@ Made make_idle(const Source& source, const Request& request, const analyze::Sele
   IdleTable table(view, source, request, moments);
   uint64_t ran = 0;
   if (concurrency.known()) {
-    add_sentences(view, source, request, moments, shown);
     ran = moments.kept.running_ns == 0 ? 0 : table.add_running(shown, sampled, !paths);
+    add_sentences(view, source, request, moments, shown, ran);
     table.add_ready();
     table.add_waits();
     table.add_filtered(moments.filtered_ns + moments.kept.running_ns - ran);
