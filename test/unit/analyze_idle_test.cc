@@ -151,6 +151,22 @@ Test(idle, rows_add_up_to_the_time_of_the_threads) {
     }
 }
 
+/// No function has the time in which threads were ready, or the waits that no hook saw, or what no sample
+/// accounts for.
+Test(idle, a_function_that_is_not_there_has_nothing) {
+  for (const uint64_t seed : kSeeds) {
+    const RandomProfile made = test::random_profile(seed);
+    view::Request request;
+    request.filter.function = *analyze::Pattern::parse("nosuch");
+    request.explained = kAllBands;
+    const view::View view = view_of(made, "idle", request);
+    const view::Table& table = view.tables.front();
+    cr_assert_eq(table.rows.size(), 1u, "seed %lu", seed);
+    cr_expect(table.rows[0].kind == view::RowKind::kFilteredOut);
+    cr_expect_gt(number_in(table, 0, "thread_ns"), 0u);
+  }
+}
+
 /// The same number on both screens, in nanoseconds.
 Test(idle, the_summary_says_the_same) {
   const RandomProfile made = test::random_profile(5);

@@ -62,7 +62,7 @@ BandMoments band_moments(const load::Profile& profile, const symbol::SymbolTable
     all += threads[i].sum();
     if (!passes.thread({i})) continue;
     moments.kept.running_ns += threads[i].running_ns;
-    moments.kept.ready_ns += threads[i].ready_ns;
+    if (passes({i}, PathId{0})) moments.kept.ready_ns += threads[i].ready_ns;
     moments.kept.unsampled_ns += threads[i].unsampled_ns;
     if (passes.other_waits({i})) moments.other_waits_ns += unseen[i];
   }

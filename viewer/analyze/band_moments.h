@@ -42,8 +42,8 @@ struct BandMoments {
 
 /// Nothing where run states are not known. The parts of two sets of bands add up to those of both; objects
 /// have what they have there, but the numbers of waits and threads, which may have time in several. What the
-/// filter's module or function takes out of the waits is filtered_ns; of the running time it takes nothing,
-/// for that is of moments, not of samples.
+/// filter's module or function takes out of the waits, and all time ready then, which is of no function, is
+/// filtered_ns; of the running time it takes nothing, for that is of moments, not of samples.
 BandMoments band_moments(const load::Profile& profile, const symbol::SymbolTable& symbols,
                          const Filter& filter, const Concurrency& concurrency, const BandSet& bands);
 

@@ -86,9 +86,7 @@ uint64_t ThreadActivity::waited_in(ThreadId thread, TimeRange range) const {
   };
   const auto first = size_t(until(range.begin)), last = size_t(until(range.end));
   uint64_t sum = waited_[first_wait_[thread.index()] + last] - waited_[first_wait_[thread.index()] + first];
-  const auto begin_of = [&](size_t row) {
-    return all[row].is_sum() ? all[row].end_ns : all[row].begin_ns();
-  };
+  const auto begin_of = [&](size_t row) { return all[row].is_sum() ? all[row].end_ns : all[row].begin_ns(); };
   if (first < last) sum -= std::min(sum, saturating_sub(Nanos{range.begin}, Nanos{begin_of(first)}).count);
   if (last < all.size()) sum += TimeRange{std::max(begin_of(last), range.begin), range.end}.length();
   return std::min(sum, range.length());
