@@ -64,7 +64,7 @@ static void burn_nameless(void) {
   FILE* map = fopen(name, "w");
   fprintf(map, "%lx 1000 evil\033[31m\"\r\xff,\n", (unsigned long)at);
   fclose(map);
-  ((void (*)(unsigned long))at)(100000000);
+  ((void (*)(unsigned long))at)(300000000);
 }
 int main(void) {
   pthread_t threads[N];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// thread_ends: threads that end in every way there is, each after 30 ms of work, most with destructors that
-// work for 30 ms more. Prints the process's CPU time. With "main" main() leaves by pthread_exit. Context:
+// thread_ends: threads that end in every way there is, each after 90 ms of work, two with destructors that
+// work for 90 ms more. Prints the process's CPU time. With "main" main() leaves by pthread_exit. Context:
 // test 47.
 #include <pthread.h>
 #include <threads.h>
@@ -17,16 +17,16 @@ pthread_key_t key;
 
 [[gnu::noinline]] uint64_t body() {
   uint64_t x = 5;
-  SPIN(x, 30 * STEPS_PER_MS);
+  SPIN(x, 90 * STEPS_PER_MS);
   return x;
 }
 [[gnu::noinline]] void key_destructor(void* value) {
   uint64_t x = reinterpret_cast<uint64_t>(value);
-  SPIN(x, 30 * STEPS_PER_MS);
+  SPIN(x, 90 * STEPS_PER_MS);
 }
 struct Local {
   uint64_t x = 9;
-  [[gnu::noinline]] ~Local() { SPIN(x, 30 * STEPS_PER_MS); }
+  [[gnu::noinline]] ~Local() { SPIN(x, 90 * STEPS_PER_MS); }
 };
 thread_local Local local;
 
