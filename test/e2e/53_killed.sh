@@ -30,7 +30,7 @@ for ((i = 0; i < ${RUNS:-10}; ++i)); do
   recorder=$!
   wait_for test -s notes
   sleep 0.$((RANDOM % 3))$((RANDOM % 10))$((RANDOM % 10))
-  target=$(pgrep -P $recorder | head -1)
+  target=$(pgrep -P $recorder -x progress)
   [ -n "$target" ] || fail "no target to kill"
   kill -KILL $target
   wait $recorder 2>/dev/null
