@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # In programs that change their user the loader ignores LD_PRELOAD; so do those with capabilities. Needs root to make them.
 . "$(dirname "$0")/common.inc"
-[ "$(id -u)" = 0 ] || { echo "not root: nothing to test"; exit 0; }
+[ "$(id -u)" = 0 ] || { echo "SKIPPED: all of it; only root can make such programs"; exit 0; }
 chmod 755 "$work"
 
 refused_for_nobody() {
@@ -12,7 +12,7 @@ refused_for_nobody() {
 }
 cp "$(type -P true)" plain && chmod 755 plain
 if ! setpriv --reuid=65534 --regid=65534 --clear-groups test -x "$VARVE"; then
-  echo "varve cannot be run by others: nothing to test"
+  echo "SKIPPED: all of it; varve cannot be run by others"
   exit 0
 fi
 setpriv --reuid=65534 --regid=65534 --clear-groups "$VARVE" check ./plain >out 2>err

@@ -15,7 +15,7 @@ int main(void) {
 }
 C
 export ASAN_OPTIONS=detect_leaks=0
-gcc -g -fsanitize=address main.c -o asan 2>/dev/null || { echo "no libasan: nothing to test"; exit 0; }
+gcc -g -fsanitize=address main.c -o asan 2>/dev/null || { echo "SKIPPED: all of it; there is no libasan"; exit 0; }
 check ./asan
 expect_eq "exit code of varve check" $code 0
 expect_match out 'libasan.* goes before the agent'
@@ -30,8 +30,12 @@ expect_eq "exit code under UBSan" $code 5
 if gcc -g -fsanitize=thread main.c -o tsan 2>/dev/null; then
   check ./tsan
   expect_match out 'ThreadSanitizer holds signals back'
+else
+  echo "SKIPPED: ThreadSanitizer; there is no libtsan"
 fi
 if command -v clang >/dev/null && clang -g -fsanitize=address main.c -o clang-asan 2>/dev/null; then
   record -q -o clang.p ./clang-asan
   expect_eq "exit code with a runtime linked in" $code 5
+else
+  echo "SKIPPED: a runtime that is linked in; there is no clang with AddressSanitizer"
 fi
