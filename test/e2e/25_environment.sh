@@ -30,3 +30,7 @@ wait_for test -s pid
 kill -KILL $recorder
 wait $recorder 2>/dev/null
 wait_for test -s after
+report quality killed
+expect_eq "exit code of the report of a killed recorder" $code 0
+expect_match out 'The recorder did not see the end of the run'
+expect_eq "threads of the command" "$("$VARVE" report threads --format csv killed | grep -c ',sh,')" 1
