@@ -122,9 +122,9 @@ mkfifo silence && exec 9<>silence
 killed() {
   bash -c 'ulimit $0; exec "$@"' "${2:--v unlimited}" "$VARVE" help --man /dev/stdin <silence 2>err 9>&- &
   local reader=$!
-  reads() { [ "$(cat /proc/$reader/comm 2>/dev/null)" = varve ]; }
+  # Opened anew, by the name that it is given, besides its standard input: its handlers are there.
+  reads() { [ "$(cat /proc/$reader/comm 2>/dev/null)" = varve ] && [ "$(readlink /proc/$reader/fd/* | grep -c '/silence$')" -gt 1 ]; }
   wait_for reads
-  sleep 0.2
   kill -"$1" $reader
   wait $reader
 }
