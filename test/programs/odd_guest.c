@@ -136,12 +136,14 @@ static const struct {
              {"timers", no_timers},           {"memory", little_memory},
              {"blocked", block_all},          {"self", look_at_self}};
 
+static pthread_mutex_t looking = PTHREAD_MUTEX_INITIALIZER;  // no thread ends before it was counted
 static void* work(void* name) {
   uint64_t y = 3;
   pthread_setname_np(pthread_self(), name);
   SPIN(y, 60 * STEPS_PER_MS);
   x += y & 1;
-  return NULL;
+  pthread_mutex_lock(&looking);
+  return pthread_mutex_unlock(&looking), NULL;
 }
 
 int main(int argc, char** argv) {
@@ -152,9 +154,11 @@ int main(int argc, char** argv) {
   for (size_t i = 0; argc > 2 && i < sizeof cases / sizeof *cases; ++i)
     if (!strcmp(cases[i].name, argv[1])) cases[i].take(argv[2]);
   pthread_t ids[2];
+  pthread_mutex_lock(&looking);
   for (int i = 0; i < 2; ++i)
     check((errno = pthread_create(&ids[i], &small, work, i ? "second" : "first")) == 0, "pthread_create");
   if (argc > 1 && !strcmp(argv[1], "self")) print_threads();
+  pthread_mutex_unlock(&looking);
   for (int i = 0; i < 2; ++i) pthread_join(ids[i], NULL);
   int status = 0;
   if (argc > 1 && !strcmp(argv[1], "namespaces")) check(unshare(CLONE_NEWPID) == 0, "unshare");
