@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <threads.h>
 
+#include "waits_now.h"
 #include "work.h"
 
 typedef pthread_mutex_t Mutex;
@@ -248,6 +249,7 @@ static void* readers_and_writers(void* lock) {
   return NULL;
 }
 static void* writes(void* lock) {
+  will_wait();
   int result = pthread_rwlock_wrlock(lock);
   return pthread_rwlock_unlock(lock), (void*)(size_t)result;
 }
@@ -280,6 +282,7 @@ static void rwlocks(void) {
     SAY(pthread_rwlock_rdlock(&lock));
     SAY(pthread_rwlock_trywrlock(&lock));
     pthread_create(&thread, NULL, writes, &lock);
+    until_it_waits();
     in_thread(tries_to_read, &lock);
     SAY(pthread_rwlock_unlock(&lock));
     SAY(pthread_rwlock_unlock(&lock));
