@@ -4,8 +4,8 @@
 . "$(dirname "$0")/common.inc"
 
 record -q -o p --interval 5ms --stack-depth 77 sh -c 'exit 3' "two words" "it's"
-# Key and value, as FORMAT.md has them: NUL-terminated, after a record header.
-value() { python3 - "$1" p/session <<'P'
+# value KEY [PROFILE]: key and value, as FORMAT.md has them: NUL-terminated, after a record header.
+value() { python3 - "$1" "${2:-p}/session" <<'P'
 import sys
 data = open(sys.argv[2], "rb").read()
 key = b"\0" + sys.argv[1].encode() + b"\0"
@@ -23,8 +23,9 @@ expect_eq processors "$(value processors)" "$(getconf _NPROCESSORS_ONLN)"
 expect_eq "wait status" "$(value exit_status)" 768
 expect_eq finished "$(value finished)" 1
 [ "$(value elapsed_ns)" -gt 100000 ] && [ "$(value elapsed_ns)" -lt 60000000000 ] || fail "elapsed: $(value elapsed_ns)"
-taskset -c 0 "$VARVE" record -q -o one true
-grep -qa "affinity.0" one/session || fail "the affinity is not in the session"
+processor=$(first_processor)
+taskset -c "$processor" "$VARVE" record -q -o one true
+expect_eq affinity "$(value affinity one)" "$processor"
 # All file headers of a run carry the same session id.
 ids=$(for file in p/session p/*.agent; do head -c 32 "$file" | tail -c 16 | xxd -p 2>/dev/null || od -An -tx1 -j16 -N16 "$file"; done | sort -u | wc -l)
 expect_eq "different session ids" "$ids" 1

@@ -76,10 +76,11 @@ levels() {
   expect_eq "source" "$(python3 -c 'import json; print(json.load(open("concurrency.json"))["source"])')" $source
   python3 compare.py $percent $taken ${stopped:-0} >differences || fail "$source $*: $(cat differences)"
 }
+processor=$(first_processor)
 switches() { levels switches $1 2 env; }
 sweeps() { levels sweeps $1 5 env; }
-switches_on_one() { levels switches $1 2 taskset -c 0; }
-sweeps_on_one() { levels sweeps $1 5 taskset -c 0; }
+switches_on_one() { levels switches $1 2 taskset -c $processor; }
+sweeps_on_one() { levels sweeps $1 5 taskset -c $processor; }
 switches_as_nobody() { levels switches $1 2 $nobody; }
 sweeps_as_nobody() { levels sweeps $1 5 $nobody; }
 
@@ -95,9 +96,9 @@ done
 fact() { "$VARVE" report concurrency --scale utilization --format json "$1" | python3 -c "import json,sys; print('%.10g' % json.load(sys.stdin)['$2'])"; }
 if [ "$(nproc)" -gt 1 ]; then
   for source in $sources; do
-    record -q -o one-$source --run-states $source taskset -c 0 sleep 0.5
+    record -q -o one-$source --run-states $source taskset -c $processor sleep 0.5
     expect_eq "$source: target under taskset" "$(fact one-$source target)" 1
-    record -q -o later-$source --run-states $source sh -c 'sleep 0.3; exec taskset -c 0 sleep 0.6'
+    record -q -o later-$source --run-states $source sh -c "sleep 0.3; exec taskset -c $processor sleep 0.6"
     expect_eq "$source: target where most of the time had one processor" "$(fact later-$source target)" 1
     report concurrency later-$source
     expect_match out 'might use changed while it ran'
