@@ -199,10 +199,13 @@ expect_eq "exit code of a terminal that goes away" $code 0
 # Two signals at once, as to one that does not come to answer the first: it ends by them, and the terminal is as it was.
 cat >twice.py <<'P'
 import os, pty, select, signal, sys, termios, time
+known, know = os.pipe()  # the viewer begins when the modes that it finds are known
 pid, master = pty.fork()
 if pid == 0:
+    os.read(known, 1)
     os.execve(sys.argv[1], ["varve", "view", "demo"], {**os.environ, "TERM": "xterm-256color"})
 before, shown, end = termios.tcgetattr(master), b"", time.time() + 20
+os.write(know, b"x")
 def read(seconds):
     global shown
     while select.select([master], [], [], seconds)[0]:
