@@ -335,8 +335,16 @@ static int pages_of_child(void) {
   return WEXITSTATUS(status);
 }
 int main(void) {
-  const long brief = pages_of(work, 1), whole = pages_of(work, 100), in_step = pages_of(work_in_step, 50);
-  printf("%d %d %d %d\n", brief > 0, whole > 0, in_step > 0, pages_of_child() > 0);
+  // One time of several: on a busy machine a brief one may be charged 4 ms, and others be switched so often that they go back to
+  // their timers.
+  int brief = 1, whole = 0, in_step = 0, child = 0;
+  for (int i = 0; i < 5; ++i) {
+    brief = brief && pages_of(work, 1) > 0;
+    whole = whole || pages_of(work, 100) > 0;
+    in_step = in_step || pages_of(work_in_step, 50) > 0;
+    child = child || pages_of_child() > 0;
+  }
+  printf("%d %d %d %d\n", brief, whole, in_step, child);
 }
 C
 record -q --interval 1ms -o pages.auto ./pages
