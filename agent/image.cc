@@ -200,6 +200,7 @@ bool begin_settings() {
   filters_tried.store(filters_are_tried(control.tried_filters), std::memory_order_relaxed);
   if (control.flags & format::kControlEvents) take_events();
   agent_state.events_at_once = control.flags & format::kControlAtOnce;
+  agent_state.events_in_step = control.flags & format::kControlInStep;
   agent_state.wait_min_ns = control.flags & format::kControlWaits ? control.wait_min_ns : 0;
   return control.interval_ns > 0 && control.stack_depth >= format::kMinStackDepth &&
          control.stack_depth <= format::kMaxStackDepth &&

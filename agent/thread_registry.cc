@@ -292,7 +292,8 @@ ThreadBlock* keep_only_this_thread() {
     mine->record_chunk = {};
     mine->timer = -1;
     mine->event_page = 0;  // which a fork does not copy
-    mine->switches = mine->switches_cpu_ns = 0;
+    mine->judged = {};
+    mine->in_step = false;
     mine->live = false;
     mine->self_limit = {};
     mine->creator = format::kNoThread;

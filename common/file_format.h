@@ -163,16 +163,17 @@ enum class ControlState : uint32_t {
   kDelayed = 4,  // paused until --delay is over, unless varve pause or resume comes first
 };
 
-inline constexpr uint32_t kControlFollow = 1;  // follow fork and exec
-inline constexpr uint32_t kControlWaits = 2;   // record waits
-inline constexpr uint32_t kControlEvents = 4;  // ticks come from events (tick_event.h), not from CPU timers
-inline constexpr uint32_t kControlAtOnce = 8;  // ... from each thread's start on
+inline constexpr uint32_t kControlFollow = 1;   // follow fork and exec
+inline constexpr uint32_t kControlWaits = 2;    // record waits
+inline constexpr uint32_t kControlEvents = 4;   // ticks come from events (tick_event.h), not from CPU timers
+inline constexpr uint32_t kControlAtOnce = 8;   // ... from each thread's start on
+inline constexpr uint32_t kControlInStep = 16;  // ... only of threads that may be in step with the scheduler
 
 /// Written by the recorder, mapped shared by every agent of the run. It is the agent's only configuration.
 /// varve pause and resume change the state with an atomic exchange, and note the change behind the block.
 struct ControlBlock {
   uint32_t state;  // ControlState; the one word the handler loads at each tick
-  uint32_t flags;  // kControlFollow, kControlWaits, kControlEvents, kControlAtOnce
+  uint32_t flags;  // kControlFollow and so on
   uint64_t interval_ns;
   uint32_t stack_depth;  // frames
   uint32_t changes;      // of the state so far, the first one too; those beyond kMostChanges are not noted
@@ -257,6 +258,7 @@ enum class Counter : uint32_t {
   kClockRefused,   // ticks without a CPU clock to read: what they stand for is not sampled
   kFiltered,       // 1: the program forbade itself system calls that the agent needs; recording ended
   kEventsRefused,  // threads whose ticks came from a CPU timer, as an event was refused
+  kEventsInStep,   // times a thread got an event as it might work in step with the scheduler's tick
   kCount
 };
 inline constexpr uint32_t kCounterSlots = 31;

@@ -68,7 +68,9 @@ OptionTable record_table(RecordOptions& options) {
        "ticks; "
        "at performance events of its CPU time (perf), which keep to any interval and are not allowed to "
        "every "
-       "user; or at events for intervals below the kernel's tick, where they are allowed (auto).",
+       "user; or at events, where they are allowed, for intervals below the kernel's tick, and above it for "
+       "threads "
+       "that wait often (auto).",
        set_choice(
            options.timer,
            {{"auto", record::Timer::kAuto}, {"cpu", record::Timer::kCpu}, {"perf", record::Timer::kPerf}})},

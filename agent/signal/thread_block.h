@@ -32,6 +32,12 @@ struct WaitSlice {
   uint64_t end_ns = 0;
 };
 
+/// What a thread had done when its source of ticks was judged last.
+struct Judged {
+  uint64_t cpu_ns = 0;
+  uint64_t switches = 0, voluntary = 0;  // context switches
+};
+
 struct ThreadBlock {
   format::ThreadRecord* record = nullptr;  // in the file, or `unrecorded` when there was no room
   Chunk record_chunk;                      // keeps it mapped
@@ -43,8 +49,8 @@ struct ThreadBlock {
   std::atomic<int32_t> timer{-1};
   std::atomic<long> event_page{0};
   uint32_t ticks_of_distance = 0;  // before the event gets another one; 0: the thread keeps its timer
-  uint64_t switches = 0;           // context switches of the thread when it got this one
-  uint64_t switches_cpu_ns = 0;    // its CPU clock then
+  Judged judged;
+  bool in_step = false;  // its timer had far more or far fewer ticks than were due
   SelfLimit self_limit;
   bool live = false;
   uint64_t program_blocks = 0;  // of the signals of ticks, as it believes: ticks are let in all the same

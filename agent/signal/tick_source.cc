@@ -4,7 +4,6 @@
 #include "agent/signal/tick_source.h"
 
 #include <sys/mman.h>
-#include <sys/resource.h>
 
 #include <cstring>
 #include <iterator>
@@ -13,6 +12,7 @@
 #include "agent/signal/clock.h"
 #include "agent/signal/file_identity.h"
 #include "agent/signal/kernel_signal.h"
+#include "agent/signal/source_judge.h"
 #include "common/agent_calls.h"
 #include "common/tick_event.h"
 
@@ -21,9 +21,8 @@ namespace {
 
 /// Ticks from one choice of an event's distance to the next, which costs as much as ten ticks.
 constexpr uint32_t kTicksOfOneDistance = 64;
-/// CPU time from which on a thread is judged by how often it was switched. Unless events are wanted at once
-/// it has none before: to open one takes 0.1 ms, so 20,000 threads of 0.1 ms took three times as long.
-constexpr uint64_t kLeastJudgedNs = 4'000'000;
+/// Ticks of a timer after which a thread that may yet turn out to be in step is judged again.
+constexpr uint32_t kTicksBetweenLooks = 16;
 
 /// A number from 1 to `bound`. The mixer is splitmix64's finaliser.
 uint64_t random_up_to(uint64_t bound) {
@@ -114,23 +113,6 @@ long keep_to_timer(ThreadBlock& block, uint64_t interval_ns, long error) {
   return block.timer >= 0 ? 0 : start_timer(block, interval_ns);
 }
 
-enum class Switches : uint8_t { kUnknown, kFew, kMany };
-
-/// The kernel stops and starts the event's timer at each context switch, which takes up to 10 us of a virtual
-/// machine: that is to be no more than 4 % of the thread's time.
-Switches judge_switches(ThreadBlock& block, uint64_t cpu_ns) {
-  constexpr uint64_t kSwitchNs = 10'000, kShare = 25;
-  rusage used{};
-  const uint64_t passed_ns = cpu_ns - block.switches_cpu_ns;
-  if (passed_ns < kLeastJudgedNs) return Switches::kUnknown;
-  if (failed(raw_syscall(__NR_getrusage, RUSAGE_THREAD, as_arg(&used)))) return Switches::kFew;
-  const uint64_t all = uint64_t(used.ru_nvcsw) + uint64_t(used.ru_nivcsw);
-  const uint64_t switches = all - block.switches;
-  block.switches = all;
-  block.switches_cpu_ns = cpu_ns;
-  return switches * kSwitchNs * kShare > passed_ns ? Switches::kMany : Switches::kFew;
-}
-
 /// To the thread where it was meant for that, else to the process, with its value. The kernel lets no thread
 /// but the first send what somebody's kill() sent: then the sender is this process.
 void send_again(siginfo_t& info) {
@@ -169,17 +151,33 @@ long tick_by_event(ThreadBlock& block, uint64_t distance_ns, uint64_t interval_n
   return 0;
 }
 
+/// Of a thread that is to have an event only where it works in step: until it does.
+void tick_by_timer_again(ThreadBlock& block, uint64_t interval_ns) {
+  end_event(block);
+  block.ticks_of_distance = kTicksBetweenLooks;
+  if (block.timer < 0) start_timer(block, interval_ns);
+}
+
+void stay_by_timer(ThreadBlock& block, uint64_t interval_ns) {
+  if (agent_state.events_in_step)
+    tick_by_timer_again(block, interval_ns);
+  else
+    keep_to_timer(block, interval_ns, 0);
+}
+
 /// The thread has used `cpu_ns` so far.
 void choose_source(ThreadBlock& block, uint64_t cpu_ns, uint64_t interval_ns) {
-  const Switches switches = judge_switches(block, cpu_ns);
-  const bool unknown = switches == Switches::kUnknown;
-  if (switches == Switches::kMany)
-    keep_to_timer(block, interval_ns, 0);
-  else if (!unknown || block.event_page)
-    tick_by_event(block, random_distance(interval_ns), interval_ns,
-                  unknown ? uint32_t(kLeastJudgedNs / interval_ns) + 1 : kTicksOfOneDistance);
-  else
-    block.ticks_of_distance = 1;  // the next tick asks again
+  // One that was refused a timer goes without samples, and is counted as that.
+  if (agent_state.events_in_step && block.timer < 0 && !block.event_page) return;
+  const Suits suits = judge_source(block, cpu_ns, interval_ns);
+  const bool unknown = suits == Suits::kUnknown, first = !block.event_page;
+  if (suits == Suits::kTimer) return stay_by_timer(block, interval_ns);
+  // Of what a timer says nothing yet the next tick does.
+  if (unknown && first) return void(block.ticks_of_distance = 1);
+  const auto until_known = uint32_t(least_judged_ns(interval_ns) / interval_ns) + 1;
+  tick_by_event(block, random_distance(interval_ns), interval_ns,
+                unknown ? until_known : kTicksOfOneDistance);
+  if (agent_state.events_in_step && first && block.event_page) count(format::Counter::kEventsInStep);
 }
 
 }  // namespace
@@ -220,10 +218,11 @@ void vary_interval(ThreadBlock& block, uint64_t interval_ns) {
 }
 
 void look_for_event(ThreadBlock& block, uint64_t now_ns) {
-  if (now_ns - block.event_look_ns < kLeastJudgedNs) return;
+  constexpr uint64_t kBetweenLooksNs = 4'000'000;
+  if (now_ns - block.event_look_ns < kBetweenLooksNs) return;
   block.event_look_ns = now_ns;
   const uint64_t cpu_ns = thread_cpu_ns();
-  if (cpu_ns - block.switches_cpu_ns < kLeastJudgedNs) return;
+  if (cpu_ns - block.judged.cpu_ns < least_judged_ns(interval_of(block))) return;
   // A handler of the program's that left from here by a jump would leave ticks blocked.
   const uint64_t all = ~uint64_t{0};
   uint64_t before = 0;

@@ -26,10 +26,9 @@ def run(command, **more):
 
 
 class Varve:
-    rates_ms = (10, 1)
-
     def __init__(self, build, timer):
         self.name = f"varve --timer {timer}"
+        self.rates_ms = (10,) if timer == "auto" else (10, 1)  # at 1 ms the default is the one or the other
         self.varve, self.options = os.path.join(build, "varve"), ["--timer", timer]
 
     def is_allowed(self, at):
@@ -108,4 +107,4 @@ def all_profilers(build):
     """Those that are here."""
     needs = {"perf": "perf", "gperftools": "google-pprof", "gprofng": "gprofng"}
     peers = [peer for peer in (Perf(), Gperftools(), Gprofng()) if shutil.which(needs[peer.name])]
-    return [Varve(build, "cpu"), Varve(build, "perf"), *peers]
+    return [Varve(build, "auto"), Varve(build, "cpu"), Varve(build, "perf"), *peers]

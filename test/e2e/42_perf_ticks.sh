@@ -46,7 +46,7 @@ samples_of_busy_threads() {
 for interval in 10000us 1000us 100us; do more_work samples_of_busy_threads; done
 expect_match <("$VARVE" report quality p100us) '^Timer +performance events'
 
-# The default is events below the kernel's tick, CPU timers from there on.
+# The default is events below the kernel's tick, CPU timers from there on but for threads that may be in step with it.
 record -q --interval 1ms -o auto1 true
 expect_eq "timer at 1 ms" "$(summary timer auto1)" perf
 record -q -o auto10 true
@@ -353,6 +353,10 @@ record -q --interval 1ms --waits off -o pages.waits ./pages
 expect_eq "events without waits" "$(tail -1 out)" "1 1 1 1"
 perf_profile pages.p 1ms ./pages
 expect_eq "events that were asked for" "$(tail -1 out)" "1 1 1 1"
+
+record -q -o pages.default ./pages
+expect_eq "events at the default interval, of who may be in step alone" "$(tail -1 out)" "0 0 1 0"
+expect_match <("$VARVE" report quality pages.default) '^Timer +CPU timers, and performance events where threads wait often'
 
 # Who may not have them is told so before the program starts.
 if [ "$(id -u)" != 0 ] || [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -lt 2 ]; then

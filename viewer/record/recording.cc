@@ -46,7 +46,7 @@ void write_facts(SessionWriter& session, const RecordOptions& options, const Ver
   }
   for (const auto& [key, value] : host_facts()) session.text(key, value);
   session.text(keys::kIntervalNs, fmt::format("{}", options.interval.count));
-  session.text(keys::kTimer, ticks.events() ? "perf" : "cpu");
+  session.text(keys::kTimer, ticks.events() && !ticks.in_step() ? "perf" : "cpu");
   if (!ticks.why_not().empty()) session.text(keys::kTimerReason, ticks.why_not());
   session.text(keys::kKernelTickNs, fmt::format("{}", kernel_tick().count));
   session.text(keys::kStackDepth, fmt::format("{}", options.stack_depth));
@@ -106,11 +106,17 @@ tl::expected<void, std::string> Recording::prepare() {
   if (!directory) return tl::unexpected(directory.error());
   directory_.emplace(std::move(*directory));
   // Who works in step with the scheduler's tick gets a late event at the end of a wait only.
-  const bool at_once = plan_.ticks.at_once() || options_.wait_min.count == 0;
-  AgentSettings settings{options_.interval,    uint32_t(options_.stack_depth),
-                         !options_.no_follow,  options_.delay.count != 0,
-                         plan_.ticks.events(), at_once,
-                         options_.wait_min,    tried_filters()};
+  const bool in_step = plan_.ticks.in_step();
+  const bool at_once = plan_.ticks.at_once() || (options_.wait_min.count == 0 && !in_step);
+  AgentSettings settings{options_.interval,
+                         uint32_t(options_.stack_depth),
+                         !options_.no_follow,
+                         options_.delay.count != 0,
+                         plan_.ticks.events(),
+                         at_once,
+                         in_step,
+                         options_.wait_min,
+                         tried_filters()};
   auto session = SessionWriter::create(directory_->descriptor(), settings);
   if (!session) return tl::unexpected(session.error());
   session_.emplace(std::move(*session));

@@ -67,6 +67,7 @@ tl::expected<void, std::string> SessionWriter::begin(const AgentSettings& settin
   if (settings.wait_min.count != 0) control.flags |= kControlWaits;
   if (settings.events) control.flags |= kControlEvents;
   if (settings.events_at_once) control.flags |= kControlAtOnce;
+  if (settings.events_in_step) control.flags |= kControlInStep;
   control.wait_min_ns = settings.wait_min.count;
   control.interval_ns = settings.interval.count;
   control.stack_depth = settings.stack_depth;

@@ -26,6 +26,7 @@ struct AgentSettings {
   bool delayed = false;                       // begin without samples (--delay)
   bool events = false;                        // ticks come from events, not from CPU timers
   bool events_at_once = false;                // ... from each thread's start on
+  bool events_in_step = false;                // ... only of threads that may be in step with the scheduler
   Nanos wait_min{format::kDefaultWaitMinNs};  // waits as long as this have a stack; zero: none is recorded
   uint32_t tried_filters = 0;                 // filter_trial.h
 };

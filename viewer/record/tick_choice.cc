@@ -59,11 +59,13 @@ std::string why_refused(int error) {
 TickChoice::TickChoice(TickChoice&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)),
       at_once_(other.at_once_),
+      in_step_(other.in_step_),
       why_not_(std::move(other.why_not_)) {}
 
 TickChoice& TickChoice::operator=(TickChoice&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
   std::swap(at_once_, other.at_once_);
+  std::swap(in_step_, other.in_step_);
   std::swap(why_not_, other.why_not_);
   return *this;
 }
@@ -81,11 +83,13 @@ Nanos kernel_tick() {
 tl::expected<TickChoice, std::string> TickChoice::make(Timer wanted, Nanos interval) {
   TickChoice choice;
   choice.at_once_ = wanted == Timer::kPerf;
-  if (wanted == Timer::kCpu || (wanted == Timer::kAuto && interval >= kernel_tick())) return choice;
+  choice.in_step_ = wanted == Timer::kAuto && interval >= kernel_tick();
+  if (wanted == Timer::kCpu) return choice;
   if (old_kernel())
     choice.why_not_ = "ticks from performance events interrupt system calls before Linux 6.1";
   else if (choice.descriptor_ = open_event(); choice.descriptor_ < 0)
     choice.why_not_ = why_refused(errno);
+  if (choice.in_step_) choice.why_not_.clear();
   if (wanted == Timer::kPerf && !choice.why_not_.empty()) return tl::unexpected(choice.why_not_);
   return choice;
 }

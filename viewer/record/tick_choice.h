@@ -20,13 +20,16 @@ class TickChoice {
   TickChoice& operator=(TickChoice&& other) noexcept;
   ~TickChoice();
 
-  /// kAuto: events below the kernel's own tick, where they are allowed. The error is a sentence: why not,
-  /// where they are asked for.
+  /// kAuto: events where they are allowed, from the kernel's own tick on only for threads that may work in
+  /// step with it. The error is a sentence: why not, where they are asked for.
   static tl::expected<TickChoice, std::string> make(Timer wanted, Nanos interval);
 
   bool events() const { return descriptor_ >= 0; }
   /// From each thread's start on, which costs it 0.1 ms: where they were asked for.
   bool at_once() const { return at_once_; }
+  /// Only of threads that may work in step with the kernel's tick; where there can be none nobody misses
+  /// them.
+  bool in_step() const { return in_step_; }
   /// Why not events, a sentence, where they would have been taken; else empty.
   const std::string& why_not() const { return why_not_; }
 
@@ -34,7 +37,7 @@ class TickChoice {
   /// An event of the recorder's own, for as long as it records: with the first of all events, and after the
   /// last, the kernel changes its code, which takes milliseconds.
   int descriptor_ = -1;
-  bool at_once_ = false;
+  bool at_once_ = false, in_step_ = false;
   std::string why_not_;
 };
 

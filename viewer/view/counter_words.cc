@@ -49,6 +49,11 @@ constexpr Words kWords[] = {
      ": the kernel refused performance events, a debugger was there, or switches were so frequent that "
      "events "
      "cost too much."},
+    {Counter::kEventsInStep, false, "{} time a thread got performance events for its ticks",
+     "{} times a thread got performance events for its ticks",
+     ": it waits so often that it may work in step with the kernel's tick, where CPU timers see some moments "
+     "of "
+     "its work only."},
     {Counter::kWaitsLost, false, "{} wait is not recorded", "{} waits are not recorded",
      ": left by an exception of a signal handler, or of a handler that ran while another was being noted, or "
      "there was no room."},

@@ -189,12 +189,17 @@ std::string interval_words(const load::Profile& profile, const analyze::Quality&
 }
 
 /// What ticks came from, where the session says it.
-std::string timer_words(const load::Session& session) {
+std::string timer_words(const load::Profile& profile) {
+  const load::Session& session = profile.session;
   const std::string_view timer = session.text(session_key::kTimer);
   if (timer == "perf") return "performance events of each thread's CPU time";
   if (timer.empty()) return "";
   std::string words = "CPU timers";
   const uint64_t tick = session.number(session_key::kKernelTickNs);
+  if (std::ranges::any_of(profile.processes, [](const load::Process& process) {
+        return process.counter(format::Counter::kEventsInStep) != 0;
+      }))
+    words += ", and performance events where threads wait often";
   if (session.interval.count >= tick) return words;
   words += fmt::format(", which the kernel looks at every {:g} ms", double(tick) / 1e6);
   if (const std::string_view why = session.text(session_key::kTimerReason); !why.empty())
@@ -229,7 +234,7 @@ void add_facts(View& view, const load::Profile& profile, const analyze::Quality&
                                 double(quality.handler.count) / 1e3 / double(quality.ticks),
                                 100 * share(quality.handler.count, all.count)));
   }
-  if (std::string words = timer_words(profile.session); !words.empty()) text("Timer", std::move(words));
+  if (std::string words = timer_words(profile); !words.empty()) text("Timer", std::move(words));
   if (quality.slowed_threads != 0) text("Interval", interval_words(profile, quality));
   value("samples", Unit::kCount, quality.samples);
   value("whole_samples", Unit::kCount, quality.whole_samples);
