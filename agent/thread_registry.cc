@@ -293,7 +293,9 @@ ThreadBlock* keep_only_this_thread() {
     mine->timer = -1;
     mine->event_page = 0;  // which a fork does not copy
     mine->judged = {};
+    mine->timer_since = {};
     mine->in_step = false;
+    mine->event_cpu_ns = 0;
     mine->live = false;
     mine->self_limit = {};
     mine->creator = format::kNoThread;

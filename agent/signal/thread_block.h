@@ -32,6 +32,12 @@ struct WaitSlice {
   uint64_t end_ns = 0;
 };
 
+/// When a thread got its timer, or another interval of it.
+struct TimerStretch {
+  uint64_t cpu_ns = 0;
+  uint64_t ticks = 0;  // merged ones, too
+};
+
 /// What a thread had done when its source of ticks was judged last.
 struct Judged {
   uint64_t cpu_ns = 0;
@@ -50,7 +56,9 @@ struct ThreadBlock {
   std::atomic<long> event_page{0};
   uint32_t ticks_of_distance = 0;  // before the event gets another one; 0: the thread keeps its timer
   Judged judged;
-  bool in_step = false;  // its timer had far more or far fewer ticks than were due
+  TimerStretch timer_since;
+  bool in_step = false;       // its timer had far more or far fewer ticks than were due
+  uint64_t event_cpu_ns = 0;  // its CPU clock when it got an event in the place of its timer
   SelfLimit self_limit;
   bool live = false;
   uint64_t program_blocks = 0;  // of the signals of ticks, as it believes: ticks are let in all the same

@@ -5,6 +5,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstring>
 #include <iterator>
 
@@ -103,14 +104,21 @@ long start_timer(ThreadBlock& block, uint64_t interval_ns) {
   return 0;
 }
 
+/// Where it is refused one, which a limit may have come to do meanwhile, an event stays as it is.
+long tick_by_timer(ThreadBlock& block, uint64_t interval_ns) {
+  if (block.timer < 0)
+    if (const long result = start_timer(block, interval_ns); failed(result)) return result;
+  end_event(block);
+  return 0;
+}
+
 /// For the rest of the thread. The program's limits or a filter of system calls of its own may refuse an
 /// event where the recorder had one.
 long keep_to_timer(ThreadBlock& block, uint64_t interval_ns, long error) {
   count(format::Counter::kEventsRefused);
   if (error) agent_state.counters->values[uint32_t(format::Counter::kLastErrno)] = uint64_t(-error);
-  end_event(block);
   block.ticks_of_distance = 0;
-  return block.timer >= 0 ? 0 : start_timer(block, interval_ns);
+  return tick_by_timer(block, interval_ns);
 }
 
 /// To the thread where it was meant for that, else to the process, with its value. The kernel lets no thread
@@ -152,32 +160,37 @@ long tick_by_event(ThreadBlock& block, uint64_t distance_ns, uint64_t interval_n
 }
 
 /// Of a thread that is to have an event only where it works in step: until it does.
-void tick_by_timer_again(ThreadBlock& block, uint64_t interval_ns) {
-  end_event(block);
+void tick_by_timer_for_now(ThreadBlock& block, uint64_t cpu_ns, uint64_t interval_ns) {
   block.ticks_of_distance = kTicksBetweenLooks;
-  if (block.timer < 0) start_timer(block, interval_ns);
+  if (!block.event_page) return;
+  tick_by_timer(block, interval_ns);
+  begin_timer_evidence(block, cpu_ns);
 }
 
-void stay_by_timer(ThreadBlock& block, uint64_t interval_ns) {
-  if (agent_state.events_in_step)
-    tick_by_timer_again(block, interval_ns);
-  else
-    keep_to_timer(block, interval_ns, 0);
+void by_event(ThreadBlock& block, uint64_t cpu_ns, uint64_t interval_ns, uint32_t ticks) {
+  const bool by_timer = !block.event_page;
+  tick_by_event(block, random_distance(interval_ns), interval_ns, ticks);
+  if (!by_timer || !block.event_page) return;
+  block.event_cpu_ns = cpu_ns;
+  if (agent_state.events_in_step) count(format::Counter::kEventsInStep);
 }
 
 /// The thread has used `cpu_ns` so far.
 void choose_source(ThreadBlock& block, uint64_t cpu_ns, uint64_t interval_ns) {
   // One that was refused a timer goes without samples, and is counted as that.
   if (agent_state.events_in_step && block.timer < 0 && !block.event_page) return;
-  const Suits suits = judge_source(block, cpu_ns, interval_ns);
-  const bool unknown = suits == Suits::kUnknown, first = !block.event_page;
-  if (suits == Suits::kTimer) return stay_by_timer(block, interval_ns);
-  // Of what a timer says nothing yet the next tick does.
-  if (unknown && first) return void(block.ticks_of_distance = 1);
-  const auto until_known = uint32_t(least_judged_ns(interval_ns) / interval_ns) + 1;
-  tick_by_event(block, random_distance(interval_ns), interval_ns,
-                unknown ? until_known : kTicksOfOneDistance);
-  if (agent_state.events_in_step && first && block.event_page) count(format::Counter::kEventsInStep);
+  switch (judge_source(block, cpu_ns, interval_ns)) {
+    case Suits::kTimer:
+      if (agent_state.events_in_step) return tick_by_timer_for_now(block, cpu_ns, interval_ns);
+      keep_to_timer(block, interval_ns, 0);
+      return;
+    case Suits::kEvent:
+      return by_event(block, cpu_ns, interval_ns, kTicksOfOneDistance);
+    case Suits::kUnknown:
+      // What a timer's tick says nothing of yet the next one does.
+      if (!block.event_page) return void(block.ticks_of_distance = 1);
+      by_event(block, cpu_ns, interval_ns, uint32_t(least_judged_ns(interval_ns) / interval_ns) + 1);
+  }
 }
 
 }  // namespace
@@ -194,7 +207,9 @@ bool is_tick(const siginfo_t& info, const ThreadBlock* block) {
 
 uint64_t merged_ticks(const ThreadBlock& block, const siginfo_t& info, uint64_t weight_ns) {
   if (info.si_code == SI_TIMER) return info.si_overrun > 0 ? uint64_t(info.si_overrun) : 0;
-  const uint64_t interval_ns = interval_of(block), intervals = (weight_ns + interval_ns / 2) / interval_ns;
+  // What the thread ran by its timer before is of no tick that merged.
+  const uint64_t by_event_ns = std::min(weight_ns, block.last_cpu_ns + weight_ns - block.event_cpu_ns);
+  const uint64_t interval_ns = interval_of(block), intervals = (by_event_ns + interval_ns / 2) / interval_ns;
   return intervals > 1 ? intervals - 1 : 0;
 }
 
@@ -202,6 +217,7 @@ long start_ticks(ThreadBlock& block, uint64_t interval_ns) {
   if (agent_state.events_wanted && agent_state.events_at_once)
     return tick_by_event(block, random_up_to(interval_ns), interval_ns, 1);
   block.ticks_of_distance = agent_state.events_wanted;
+  begin_timer_evidence(block, block.last_cpu_ns);
   return start_timer(block, interval_ns);
 }
 
@@ -209,7 +225,7 @@ void change_interval(ThreadBlock& block, uint64_t interval_ns) {
   if (block.event_page)
     tick_by_event(block, random_distance(interval_ns), interval_ns, kTicksOfOneDistance);
   else
-    set_timer(block, interval_ns, interval_ns);
+    set_timer(block, interval_ns, interval_ns), begin_timer_evidence(block, block.last_cpu_ns);
 }
 
 void vary_interval(ThreadBlock& block, uint64_t interval_ns) {
@@ -222,7 +238,8 @@ void look_for_event(ThreadBlock& block, uint64_t now_ns) {
   if (now_ns - block.event_look_ns < kBetweenLooksNs) return;
   block.event_look_ns = now_ns;
   const uint64_t cpu_ns = thread_cpu_ns();
-  if (cpu_ns - block.judged.cpu_ns < least_judged_ns(interval_of(block))) return;
+  if (cpu_ns < block.judged.cpu_ns + least_judged_ns(interval_of(block))) return;
+  if (!agent_state.takes_samples(agent_state.state()) || raw_syscall(__NR_getpid) != agent_state.pid) return;
   // A handler of the program's that left from here by a jump would leave ticks blocked.
   const uint64_t all = ~uint64_t{0};
   uint64_t before = 0;

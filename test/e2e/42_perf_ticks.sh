@@ -358,6 +358,34 @@ record -q -o pages.default ./pages
 expect_eq "events at the default interval, of who may be in step alone" "$(tail -1 out)" "0 0 1 0"
 expect_match <("$VARVE" report quality pages.default) '^Timer +CPU timers, and performance events where threads wait often'
 
+# A thread in step gets an event; when it switches all the time it is to have its timer again, which a limit now forbids.
+build limited <<'C'
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+static long clock_ns(clockid_t clock) {
+  struct timespec now;
+  clock_gettime(clock, &now);
+  return now.tv_sec * 1000000000L + now.tv_nsec;
+}
+static void work(long ns) {
+  const long end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + ns;
+  while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < end) continue;
+}
+static void sleep_ns(long ns) { nanosleep(&(struct timespec){0, ns}, 0); }
+int main(void) {
+  prctl(PR_SET_TIMERSLACK, 1);
+  for (int i = 0; i < 100; ++i) sleep_ns(3000000), work(1000000);
+  setrlimit(RLIMIT_SIGPENDING, &(struct rlimit){0, 0});
+  for (const long end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + 900000000; clock_ns(CLOCK_THREAD_CPUTIME_ID) < end;) sleep_ns(1), work(20000);
+  work(600000000);
+}
+C
+record -q -o limited.p ./limited
+expect_match <("$VARVE" report quality limited.p) '^1 time a thread got performance events'
+holds "time in samples where no timer can be had again" "$(summary sampled_ns limited.p) >= 0.9 * $(summary cpu_ns limited.p)"
+
 # Who may not have them is told so before the program starts.
 if [ "$(id -u)" != 0 ] || [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -lt 2 ]; then
   echo "SKIPPED: the refusal; this needs root, and kernel.perf_event_paranoid of 2 or more"

@@ -211,8 +211,9 @@ P
 # path_of PROFILE: who is on the path for over 30 ms, by its last segment: on a busy machine it has many. But for the shell, which begins
 # the run and ends it, and takes longer for that where it has to wait for a processor. Those that it forks have its name at first.
 path_of() {
-  local names=$(rows threads $1 "{r['tid']: r['name'] for r in rows if r['tid'] and r['name'] != 'sh'}")
-  rows critical-path $1 "[$names.get(tid) for tid in reversed(dict.fromkeys(r['tid'] for r in reversed(rows))) if (tid in $names or not tid) and sum(n(r, 'length_ns') for r in rows if r['tid'] == tid) > 30e6]"
+  local shells=$(rows threads $1 "{r['tid'] for r in rows if r['name'] == 'sh'}")
+  local names=$(rows threads $1 "{r['tid']: r['name'] for r in rows if r['tid']}")
+  rows critical-path $1 "[$names.get(tid) for tid in reversed(dict.fromkeys(r['tid'] for r in reversed(rows))) if tid not in ($shells or ()) and sum(n(r, 'length_ns') for r in rows if r['tid'] == tid) > 30e6]"
 }
 profile piped ./pipes
 expect_eq "the path through pipes" "$(path_of piped)" "['maker', 'filter', 'pipes']"

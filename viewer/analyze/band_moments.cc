@@ -53,8 +53,10 @@ BandMoments band_moments(const load::Profile& profile, const symbol::SymbolTable
       waits_in_bands(profile, counted_waits(profile, range, concurrency), by_band, bands);
   std::vector<uint64_t> unseen(threads.size());
   for (size_t i = 0; i < threads.size(); ++i) unseen[i] = threads[i].waiting_ns;
-  for (const CountedWait& each : counted)
-    unseen[profile.waits.waits[each.row].thread.index()] -= each.time_ns;
+  for (const CountedWait& each : counted) {
+    uint64_t& left = unseen[profile.waits.waits[each.row].thread.index()];
+    left -= std::min(left, each.time_ns);  // of a damaged profile
+  }
   const std::vector<CountedWait> passing = waits_that_pass(profile, symbols, filter, counted);
   const PassingRows passes(profile, symbols, filter);
   uint64_t all = 0;

@@ -38,7 +38,7 @@ class WaitCursors {
     const auto end = waits_.begin() + left_[thread.index()];
     auto at = std::upper_bound(begin, end, time,
                                [](uint64_t t, const load::Wait& wait) { return t < wait.end_ns; });
-    while (at != begin && (at - 1)->count != 1) --at;
+    while (at != begin && (at - 1)->is_sum()) --at;
     const bool found = at != begin;
     if (found) --at;
     left_[thread.index()] = uint32_t(at - waits_.begin());
@@ -52,7 +52,7 @@ class WaitCursors {
     if (outer == first_[thread.index()]) return kNoWait;
     const load::Wait &whole = waits_[outer], &part = waits_[outer - 1];
     const bool is_part =
-        part.count == 1 && part.begin_ns() >= whole.begin_ns() && part.end_ns + kNear >= whole.end_ns;
+        !part.is_sum() && part.begin_ns() >= whole.begin_ns() && part.end_ns + kNear >= whole.end_ns;
     if (!is_part) return kNoWait;
     left_[thread.index()] = outer - 1;
     return outer - 1;
@@ -67,8 +67,8 @@ class WaitCursors {
     const auto end = waits_.begin() + end_[thread.index()];
     auto at = std::upper_bound(begin, end, time,
                                [](uint64_t t, const load::Wait& wait) { return t < wait.end_ns; });
-    for (int looks = 0; looks < 8 && at != end && at->count != 1; ++looks) ++at;
-    const bool found = at != end && at->count == 1 && at->begin_ns() < time;
+    for (int looks = 0; looks < 8 && at != end && at->is_sum(); ++looks) ++at;
+    const bool found = at != end && !at->is_sum() && at->begin_ns() < time;
     return found ? uint32_t(at - waits_.begin()) : kNoWait;
   }
 

@@ -33,8 +33,8 @@ struct WaitSum {
     if (counted.count != 0) counted_ns_ += counted.time_ns;
     if (!wait.is_sum())
       longest_alone_ns_ = std::max(longest_alone_ns_, counted.time_ns);
-    else if (counted.count != 0)
-      mean_together_ns_ = std::max(mean_together_ns_, counted.time_ns / counted.count);
+    else
+      mean_together_ns_ = std::max(mean_together_ns_, counted.time_ns / std::max<uint64_t>(1, counted.count));
   }
   void add(const WaitSum& other) {
     add_numbers(other.wait_ns, other.count, other.bands);
