@@ -237,9 +237,10 @@ void look_for_event(ThreadBlock& block, uint64_t now_ns) {
   constexpr uint64_t kBetweenLooksNs = 4'000'000;
   if (now_ns - block.event_look_ns < kBetweenLooksNs) return;
   block.event_look_ns = now_ns;
+  // A child that no hook saw begin has this thread's block, and may have a filter that ends it for its clock.
+  if (raw_syscall(__NR_getpid) != agent_state.pid || !agent_state.takes_samples(agent_state.state())) return;
   const uint64_t cpu_ns = thread_cpu_ns();
   if (cpu_ns < block.judged.cpu_ns + least_judged_ns(interval_of(block))) return;
-  if (!agent_state.takes_samples(agent_state.state()) || raw_syscall(__NR_getpid) != agent_state.pid) return;
   // A handler of the program's that left from here by a jump would leave ticks blocked.
   const uint64_t all = ~uint64_t{0};
   uint64_t before = 0;
