@@ -111,7 +111,8 @@ void set_limits(const view::Kind& kind, bool text, ReportOptions& options) {
   const bool path_sums =
       kind.name == std::string_view("critical-path") && options.request.by != view::By::kUsual;
   const bool cut_small = text && (kind.tree || kind.cut_small || path_sums);
-  options.request.min_share = options.min_share.value_or(cut_small ? view::kTextTreeShare : 0);
+  const bool all = options.limit == 0;
+  options.request.min_share = options.min_share.value_or(cut_small && !all ? view::kTextTreeShare : 0);
 }
 
 int fail(std::string_view sentence) {

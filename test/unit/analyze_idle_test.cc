@@ -151,6 +151,35 @@ Test(idle, rows_add_up_to_the_time_of_the_threads) {
     }
 }
 
+/// So does each row of the report, whatever it is about.
+Test(idle, rows_add_up_over_bands) {
+  const auto add_rows = [](const RandomProfile& made, const BandSet& bands,
+                           std::map<std::string, uint64_t>& rows) {
+    view::Request request;
+    request.explained = bands;
+    const view::View view = view_of(made, "idle", request);
+    const view::Table& table = view.tables.front();
+    const auto text = [&](size_t row, std::string_view id) {
+      const auto column = std::ranges::find(table.columns, id, &view::Column::id);
+      return std::string(std::get<std::string_view>(table.row(row)[size_t(column - table.columns.begin())]));
+    };
+    for (size_t row = 0; row < table.rows.size(); ++row)
+      rows[text(row, "part") + " " + text(row, "what")] += number_in(table, row, "thread_ns");
+  };
+  for (const uint64_t seed : kSeeds) {
+    const RandomProfile made = test::random_profile(seed);
+    std::map<std::string, uint64_t> whole, sum;
+    add_rows(made, kAllBands, whole);
+    for (size_t band = 0; band < analyze::kBands; ++band) {
+      BandSet one{};
+      one[band] = true;
+      add_rows(made, one, sum);
+    }
+    cr_expect_gt(whole.size(), 4u);
+    cr_expect(sum == whole, "seed %lu", seed);
+  }
+}
+
 /// No function has the time in which threads were ready, or the waits that no hook saw, or what no sample
 /// accounts for.
 Test(idle, a_function_that_is_not_there_has_nothing) {

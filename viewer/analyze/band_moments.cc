@@ -64,6 +64,8 @@ BandMoments band_moments(const load::Profile& profile, const symbol::SymbolTable
     all += threads[i].sum();
     if (!passes.thread({i})) continue;
     moments.kept.running_ns += threads[i].running_ns;
+    for (size_t band = 0; band < kBands; ++band)
+      if (bands[band]) moments.ran[band].add(by_band[i][band]);
     if (passes({i}, PathId{0})) moments.kept.ready_ns += threads[i].ready_ns;
     moments.kept.unsampled_ns += threads[i].unsampled_ns;
     if (passes.other_waits({i})) moments.other_waits_ns += unseen[i];

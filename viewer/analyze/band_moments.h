@@ -29,6 +29,7 @@ struct BandMoments {
   std::array<LevelSpan, kBands> active{};  // that there were in each band
   // Thread time in the moments of the bands, of the threads of processes that pass.
   ThreadTime kept;                  // of threads that pass
+  ThreadBands ran{};                // what kept has of CPU time, by band
   uint64_t filtered_ns = 0;         // of others, and for what does not pass
   std::vector<WaitObject> objects;  // the waits of kept.waiting_ns that hooks saw, the largest first
   uint64_t other_waits_ns = 0;      // and the rest of it

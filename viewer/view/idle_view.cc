@@ -41,6 +41,12 @@ uint64_t sum_of(std::span<const uint64_t> numbers, const std::vector<size_t>& me
   return sum;
 }
 
+analyze::BandSet one_band(size_t band) {
+  analyze::BandSet bands{};
+  bands[band] = true;
+  return bands;
+}
+
 /// The words for a row of each part; scripts have the first.
 struct Part {
   const char* id;
@@ -80,35 +86,34 @@ class IdleTable {
     table_.columns.push_back({"object_id", "", Unit::kNumber});
   }
 
-  /// What ran, by function. Samples tell how much of the running time was in which, and the observer how long
-  /// it was: with hundreds of samples these differ. What no sample accounts for passes where any function
-  /// does. Returns what of it passes the filter.
-  uint64_t add_running(const analyze::Selection& selection, uint64_t sampled_ns, bool any_function) {
-    const std::vector<size_t> metrics = metrics_of(moments_.bands);
+  /// What ran, by function: in each band as its samples say, of the time that the observer saw, which with
+  /// hundreds of samples is another than theirs. `sampled` are the columns of all samples in the lists. What
+  /// no sample accounts for passes where any function does. Returns what of it passes the filter.
+  uint64_t add_running(const analyze::Selection& selection, std::span<const uint64_t> sampled,
+                       bool any_function) {
     const analyze::Flat& flat = selection.functions(source_.profile, source_.symbols, request_.inlines);
-    std::vector<uint32_t> order;
-    for (uint32_t i = 0; i < flat.self.rows(); ++i)
-      if (sum_of(flat.self.row(i), metrics)) order.push_back(i);
-    std::ranges::stable_sort(order, std::greater(),
-                             [&](uint32_t i) { return sum_of(flat.self.row(i), metrics); });
-    const uint64_t all = moments_.kept.running_ns;
-    const uint64_t unsampled = sampled_ns == 0 ? all : moments_.kept.unsampled_ns, running = all - unsampled;
-    std::vector<uint64_t> sizes;
-    uint64_t sum = 0, before = 0;
-    for (const uint32_t i : order) {
-      sum += sum_of(flat.self.row(i), metrics);
-      const auto until = uint64_t(double(running) * (double(sum) / double(sampled_ns)));
-      sizes.push_back(until - before);
-      before = until;
+    std::vector<uint64_t> by_function(flat.self.rows());
+    uint64_t unsampled = 0, between = 0;
+    for (size_t band = 0; band < analyze::kBands; ++band) {
+      unsampled += moments_.ran[band].unsampled_ns;
+      const uint64_t running = moments_.ran[band].running_ns - moments_.ran[band].unsampled_ns;
+      if (!share_running(running, metrics_of(one_band(band)), flat, sampled, by_function)) between += running;
     }
+    std::vector<uint32_t> order;
+    for (uint32_t i = 0; i < by_function.size(); ++i)
+      if (by_function[i]) order.push_back(i);
+    std::ranges::stable_sort(order, std::greater(), [&](uint32_t i) { return by_function[i]; });
+    std::vector<uint64_t> sizes;
+    for (const uint32_t i : order) sizes.push_back(by_function[i]);
     const uint64_t rest = add_list(sizes, "function", "functions", kRan, [&](size_t i) {
       const bool known = order[i] < source_.symbols.functions.size();
       add_function(known ? FunctionId{order[i]} : FunctionId::none(), sizes[i]);
     });
-    const bool passes = unsampled != 0 && any_function;
-    if (passes)
+    if (!any_function) return rest;
+    if (between) add_sum(RowKind::kSpecial, kRan, between, "[between samples]");
+    if (unsampled)
       add_sum(RowKind::kSpecial, kRan, unsampled, symbol::special_name(load::SpecialSite::kNotSampled));
-    return passes ? rest + unsampled : rest;
+    return rest + between + unsampled;
   }
 
   void add_ready() {
@@ -146,6 +151,21 @@ class IdleTable {
       add_sum(RowKind::kRest, part, rest,
               view_.own(fmt::format("[{} other {}]", cut.below, cut.below == 1 ? one : many)));
     return sum;
+  }
+
+  /// Adds to the functions what they ran in a band, by its column. False: no sample fell there.
+  static bool share_running(uint64_t running_ns, const std::vector<size_t>& metric, const analyze::Flat& flat,
+                            std::span<const uint64_t> sampled, std::vector<uint64_t>& by_function) {
+    const uint64_t whole = sum_of(sampled, metric);
+    if (whole == 0) return false;
+    uint64_t sum = 0, before = 0;
+    for (uint32_t i = 0; i < by_function.size(); ++i) {
+      sum += sum_of(flat.self.row(i), metric);
+      const auto until = uint64_t(double(running_ns) * (double(sum) / double(whole)));
+      by_function[i] += until - before;
+      before = until;
+    }
+    return true;
   }
 
   struct Ended {
@@ -263,6 +283,19 @@ std::string busiest_words(const Source& source, const Request& request, const Ba
   return where_words(source, request, selection, most);
 }
 
+std::string ran_words(const Source& source, const Request& request, const BandMoments& moments,
+                      const analyze::Selection& selection, uint64_t ran_ns) {
+  const bool all = ran_ns == moments.kept.running_ns;
+  constexpr uint64_t kWorthSaying = 1'000'000;
+  if (metrics_of(moments.bands).empty())
+    return ran_ns < kWorthSaying
+               ? "No thread ran"
+               : fmt::format("No thread ran, but for {} that the kernel took to switch, by their clocks",
+                             seconds_words({ran_ns}));
+  return fmt::format("{} ran for {}{}", all ? "Threads" : "What passes", seconds_words({ran_ns}),
+                     busiest_words(source, request, moments, selection, all));
+}
+
 void add_sentences(View& view, const Source& source, const Request& request, const BandMoments& moments,
                    const analyze::Selection& selection, uint64_t ran_ns) {
   const auto text = [&](const char* label, std::string words) {
@@ -276,9 +309,7 @@ void add_sentences(View& view, const Source& source, const Request& request, con
                               seconds_words({moments.elapsed_ns}), 100 * share(chosen, moments.elapsed_ns),
                               active_words(moments.chosen_active(), running),
                               target_of(*source.concurrency, request).were));
-  const bool all = ran_ns == moments.kept.running_ns;
-  text("Meanwhile", fmt::format("{} ran for {}{}", all ? "Threads" : "What passes", seconds_words({ran_ns}),
-                                busiest_words(source, request, moments, selection, all)));
+  text("Meanwhile", ran_words(source, request, moments, selection, ran_ns));
   if (!moments.objects.empty()) {
     // That one waits for another's end says less than for what that one waits.
     const std::string reason = waits_words(source, moments);
@@ -311,6 +342,7 @@ Made make_idle(const Source& source, const Request& request, const analyze::Sele
   const analyze::Concurrency& concurrency = *source.concurrency;
   View view;
   view.notes.push_back(source_words(source.profile));
+  if (waits_are_off(source.profile)) view.notes.push_back(kWaitsOff);
   const BandMoments moments =
       analyze::band_moments(source.profile, source.symbols, request.filter, concurrency, request.explained);
   // Of the threads that pass; the metric of lists has no say here, for bands are chosen otherwise.
@@ -321,10 +353,8 @@ Made make_idle(const Source& source, const Request& request, const analyze::Sele
   if (request.metric != analyze::kCpu)
     own = analyze::select(source.profile, source.symbols, request.filter, concurrency);
   const analyze::Selection& shown = own ? *own : selection;
-  const std::vector<size_t> metrics = metrics_of(request.explained);
-  const uint64_t sampled =
-      sum_of(paths ? analyze::select(source.profile, source.symbols, threads, concurrency).kept : shown.kept,
-             metrics);
+  const std::vector<uint64_t> sampled =
+      paths ? analyze::select(source.profile, source.symbols, threads, concurrency).kept : shown.kept;
   IdleTable table(view, source, request, moments);
   uint64_t ran = 0;
   if (concurrency.known()) {

@@ -8,7 +8,6 @@
 #include <map>
 #include <numeric>
 
-#include "common/session_keys.h"
 #include "viewer/analyze/object_names.h"
 #include "viewer/analyze/wait_objects.h"
 #include "viewer/view/band_words.h"
@@ -17,6 +16,7 @@
 #include "viewer/view/path_words.h"
 #include "viewer/view/rows.h"
 #include "viewer/view/wait_lists.h"
+#include "viewer/view/waits_words.h"
 
 namespace varve::view {
 namespace {
@@ -118,8 +118,7 @@ Table waiter_table(const ShownWaits& shown, std::span<const WaitObject> objects,
 
 void add_notes(const Source& source, View& view) {
   const load::Profile& profile = source.profile;
-  const std::string_view least = profile.session.text(session_key::kWaitMinNs);
-  if (least == "0") view.notes.push_back("Waits were not recorded: --waits off.");
+  if (waits_are_off(profile)) view.notes.push_back(kWaitsOff);
   if (!profile.run_states.known())
     view.notes.push_back(source_words(profile) +
                          " So waits have no bands, and those that no hook saw are missing.");

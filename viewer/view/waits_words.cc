@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 
+#include "common/session_keys.h"
 #include "viewer/analyze/object_names.h"
 #include "viewer/view/path_words.h"
 #include "viewer/view/rows.h"
@@ -45,6 +46,10 @@ std::string files_words(const Source& source, const FileWaits& files, std::strin
 }
 
 }  // namespace
+
+bool waits_are_off(const load::Profile& profile) {
+  return profile.session.text(session_key::kWaitMinNs) == "0";
+}
 
 std::string waited_words(const Source& source, const analyze::WaitObject& object) {
   const std::string place = analyze::caller_words(source, analyze::caller_of(source, object.first));

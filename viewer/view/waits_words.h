@@ -21,4 +21,7 @@ std::string waited_words(const Source& source, const analyze::WaitObject& object
 /// main", or nothing where nobody was seen to.
 std::string ended_words(const Source& source, const analyze::WaitObject& object);
 
+inline constexpr const char* kWaitsOff = "Waits were not recorded: --waits off.";
+bool waits_are_off(const load::Profile& profile);
+
 }  // namespace varve::view
