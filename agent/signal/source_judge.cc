@@ -5,6 +5,8 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
+
 #include "agent/signal/agent_state.h"
 #include "agent/signal/raw_syscall.h"
 
@@ -43,9 +45,13 @@ Suits judge_source(ThreadBlock& block, uint64_t cpu_ns, uint64_t interval_ns) {
                           .switches = now.switches - before.switches,
                           .voluntary = now.voluntary - before.voluntary,
                           .by_timer = !block.event_page,
-                          .timer_cpu_ns = cpu_ns - block.timer_since.cpu_ns,
+                          .timer_cpu_ns = cpu_ns - std::min(cpu_ns, block.timer_since.cpu_ns),
                           .ticks = ticks_of(block) - block.timer_since.ticks};
-  return agent_state.events_in_step ? judge_step(seen, block.in_step) : judge_cost(seen);
+  if (!agent_state.events_in_step) return judge_cost(seen);
+  const Suits suits = judge_step(seen, block.in_step);
+  // What the thread did long ago hides nothing of what it does now.
+  if (has_enough_ticks_due(seen)) begin_timer_evidence(block, cpu_ns);
+  return suits;
 }
 
 void begin_timer_evidence(ThreadBlock& block, uint64_t cpu_ns) {

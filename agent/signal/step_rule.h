@@ -24,10 +24,14 @@ struct StepEvidence {
 /// A thread whose timer had four times as many ticks as were due, or a quarter, runs when the scheduler
 /// ticks, or does not. By chance a thread that runs for a part of a tick at a time has so few or so many of
 /// 32 less than once in a million times.
+inline bool has_enough_ticks_due(const StepEvidence& seen) {
+  constexpr uint64_t kLeastDue = 32;
+  return seen.by_timer && seen.timer_cpu_ns / seen.interval_ns >= kLeastDue;
+}
 inline bool is_out_of_proportion(const StepEvidence& seen) {
-  constexpr uint64_t kFactor = 4, kLeastDue = 32;
+  constexpr uint64_t kFactor = 4;
   const uint64_t due = seen.timer_cpu_ns / seen.interval_ns;
-  return seen.by_timer && due >= kLeastDue && (seen.ticks * kFactor < due || seen.ticks > due * kFactor);
+  return has_enough_ticks_due(seen) && (seen.ticks * kFactor < due || seen.ticks > due * kFactor);
 }
 
 /// A thread that goes to wait less often than once in two intervals runs past so many ticks each time that it
@@ -39,12 +43,14 @@ inline bool waits_often(const StepEvidence& seen) {
 
 /// `in_step` is what the thread was found to be; it stays until an event would cost too much. The kernel
 /// stops and starts an event's timer at each context switch, which takes 3 us of a virtual machine at such
-/// intervals: no more than 4 % of the time of a thread that is in step, 0.5 % of one that may be.
+/// intervals: no more than 4 % of the time of a thread that is in step, 0.5 % of one that may be, 1 % where
+/// it has one.
 inline Suits judge_step(const StepEvidence& seen, bool& in_step) {
-  constexpr uint64_t kSwitchNs = 3'000, kMostShare = 25, kCheapShare = 200;
+  constexpr uint64_t kSwitchNs = 3'000, kMostShare = 25;
+  const uint64_t cheap_share = seen.by_timer ? 200 : 100;
   const uint64_t cost_ns = seen.switches * kSwitchNs;
   in_step = (in_step || is_out_of_proportion(seen)) && cost_ns * kMostShare <= seen.cpu_ns;
-  const bool may_be = waits_often(seen) && cost_ns * kCheapShare <= seen.cpu_ns;
+  const bool may_be = waits_often(seen) && cost_ns * cheap_share <= seen.cpu_ns;
   return in_step || may_be ? Suits::kEvent : Suits::kTimer;
 }
 

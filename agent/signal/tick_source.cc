@@ -104,21 +104,24 @@ long start_timer(ThreadBlock& block, uint64_t interval_ns) {
   return 0;
 }
 
-/// Where it is refused one, which a limit may have come to do meanwhile, an event stays as it is.
+/// Where it is refused one, which a limit may have come to do meanwhile, an event stays, at another distance.
 long tick_by_timer(ThreadBlock& block, uint64_t interval_ns) {
-  if (block.timer < 0)
-    if (const long result = start_timer(block, interval_ns); failed(result)) return result;
-  end_event(block);
+  const long result = block.timer >= 0 ? 0 : start_timer(block, interval_ns);
+  if (!failed(result)) return end_event(block), 0;
+  if (!block.event_page) return result;
+  start_event(block, random_distance(interval_ns));
+  block.ticks_of_distance = kTicksOfOneDistance;
   return 0;
 }
 
 /// For the rest of the thread. The program's limits or a filter of system calls of its own may refuse an
 /// event where the recorder had one.
 long keep_to_timer(ThreadBlock& block, uint64_t interval_ns, long error) {
-  count(format::Counter::kEventsRefused);
   if (error) agent_state.counters->values[uint32_t(format::Counter::kLastErrno)] = uint64_t(-error);
   block.ticks_of_distance = 0;
-  return tick_by_timer(block, interval_ns);
+  const long result = tick_by_timer(block, interval_ns);
+  if (!block.event_page) count(format::Counter::kEventsRefused);
+  return result;
 }
 
 /// To the thread where it was meant for that, else to the process, with its value. The kernel lets no thread

@@ -180,6 +180,21 @@ Test(idle, rows_add_up_over_bands) {
   }
 }
 
+/// A sweep's mean is partly in the band below it, where functions ran all the same: of them by all samples.
+Test(idle, what_ran_has_functions_where_levels_are_means) {
+  for (const uint64_t seed : kSeeds) {
+    RandomProfile made = test::random_profile(seed);
+    made.profile.run_states.source = load::RunStates::Source::kSweeps;
+    view::Request request;
+    request.explained = {true};
+    const view::View view = view_of(made, "idle", request);
+    const view::Table& table = view.tables.front();
+    const auto words = std::ranges::find(table.columns, "what", &view::Column::id) - table.columns.begin();
+    for (size_t row = 0; row < table.rows.size(); ++row)
+      cr_expect_neq(std::get<std::string_view>(table.row(row)[size_t(words)]), "[clock difference]");
+  }
+}
+
 /// No function has the time in which threads were ready, or the waits that no hook saw, or what no sample
 /// accounts for.
 Test(idle, a_function_that_is_not_there_has_nothing) {

@@ -105,7 +105,8 @@ tl::expected<void, std::string> Recording::prepare() {
       ProfileDirectory::prepare(named ? options_.output : default_profile_name(options_.command[0]));
   if (!directory) return tl::unexpected(directory.error());
   directory_.emplace(std::move(*directory));
-  // Who works in step with the scheduler's tick gets a late event at the end of a wait only.
+  // Who works in step with the scheduler's tick may have no tick before the end of a wait, where it is looked
+  // at.
   const bool in_step = plan_.ticks.in_step();
   const bool at_once = plan_.ticks.at_once() || (options_.wait_min.count == 0 && !in_step);
   AgentSettings settings{options_.interval,

@@ -86,18 +86,25 @@ class IdleTable {
     table_.columns.push_back({"object_id", "", Unit::kNumber});
   }
 
-  /// What ran, by function: in each band as its samples say, of the time that the observer saw, which with
-  /// hundreds of samples is another than theirs. `sampled` are the columns of all samples in the lists. What
-  /// no sample accounts for passes where any function does. Returns what of it passes the filter.
+  /// What ran, by function: in each band as its samples say, or where it has none all, of the time that the
+  /// observer saw, which with hundreds of samples is another than theirs. `sampled` are the columns of all
+  /// samples in the lists. What no sample accounts for passes where any function does. Returns what of it
+  /// passes the filter.
   uint64_t add_running(const analyze::Selection& selection, std::span<const uint64_t> sampled,
                        bool any_function) {
     const analyze::Flat& flat = selection.functions(source_.profile, source_.symbols, request_.inlines);
     std::vector<uint64_t> by_function(flat.self.rows());
-    uint64_t unsampled = 0, between = 0;
+    // Sweeps tell means, of which a part is in the band below.
+    const bool exact = source_.profile.run_states.source == load::RunStates::Source::kSwitches;
+    uint64_t unsampled = 0, unseen = 0;
     for (size_t band = 0; band < analyze::kBands; ++band) {
       unsampled += moments_.ran[band].unsampled_ns;
       const uint64_t running = moments_.ran[band].running_ns - moments_.ran[band].unsampled_ns;
-      if (!share_running(running, metrics_of(one_band(band)), flat, sampled, by_function)) between += running;
+      if (exact && Band(band) == Band::kIdle)
+        unseen += running;
+      else if (!share_running(running, metrics_of(one_band(band)), flat, sampled, by_function) &&
+               !share_running(running, {analyze::kCpu}, flat, sampled, by_function))
+        unsampled += running;
     }
     std::vector<uint32_t> order;
     for (uint32_t i = 0; i < by_function.size(); ++i)
@@ -110,10 +117,10 @@ class IdleTable {
       add_function(known ? FunctionId{order[i]} : FunctionId::none(), sizes[i]);
     });
     if (!any_function) return rest;
-    if (between) add_sum(RowKind::kSpecial, kRan, between, "[between samples]");
+    if (unseen) add_sum(RowKind::kSpecial, kRan, unseen, "[clock difference]");
     if (unsampled)
       add_sum(RowKind::kSpecial, kRan, unsampled, symbol::special_name(load::SpecialSite::kNotSampled));
-    return rest + between + unsampled;
+    return rest + unseen + unsampled;
   }
 
   void add_ready() {
@@ -153,7 +160,7 @@ class IdleTable {
     return sum;
   }
 
-  /// Adds to the functions what they ran in a band, by its column. False: no sample fell there.
+  /// Adds to the functions what they ran in a band, by a column of samples. False: there is none in it.
   static bool share_running(uint64_t running_ns, const std::vector<size_t>& metric, const analyze::Flat& flat,
                             std::span<const uint64_t> sampled, std::vector<uint64_t>& by_function) {
     const uint64_t whole = sum_of(sampled, metric);
@@ -287,11 +294,11 @@ std::string ran_words(const Source& source, const Request& request, const BandMo
                       const analyze::Selection& selection, uint64_t ran_ns) {
   const bool all = ran_ns == moments.kept.running_ns;
   constexpr uint64_t kWorthSaying = 1'000'000;
-  if (metrics_of(moments.bands).empty())
-    return ran_ns < kWorthSaying
-               ? "No thread ran"
-               : fmt::format("No thread ran, but for {} that the kernel took to switch, by their clocks",
-                             seconds_words({ran_ns}));
+  if (metrics_of(moments.bands).empty() &&
+      source.profile.run_states.source == load::RunStates::Source::kSwitches)
+    return ran_ns < kWorthSaying ? "No thread ran"
+                                 : fmt::format("No thread was seen to run, but their clocks went on by {}",
+                                               seconds_words({ran_ns}));
   return fmt::format("{} ran for {}{}", all ? "Threads" : "What passes", seconds_words({ran_ns}),
                      busiest_words(source, request, moments, selection, all));
 }
