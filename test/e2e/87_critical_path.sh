@@ -211,8 +211,8 @@ P
 # path_of PROFILE: who is on the path for over 30 ms, by its last segment: on a busy machine it has many. But for the shell, which begins
 # the run and ends it, and takes longer for that where it has to wait for a processor. Those that it forks have its name at first.
 path_of() {
-  local shells=$(rows threads $1 "{r['tid'] for r in rows if r['name'] == 'sh'}")
-  local names=$(rows threads $1 "{r['tid']: r['name'] for r in rows if r['tid']}")
+  local shells=$(rows threads $1 "{r['tid'] for r in rows} - {r['tid'] for r in rows if r['name'] != 'sh'}")
+  local names=$(rows threads $1 "{r['tid']: r['name'] for r in rows if r['tid'] and r['name'] != 'sh'}")
   rows critical-path $1 "[$names.get(tid) for tid in reversed(dict.fromkeys(r['tid'] for r in reversed(rows))) if tid not in ($shells or ()) and sum(n(r, 'length_ns') for r in rows if r['tid'] == tid) > 30e6]"
 }
 profile piped ./pipes
