@@ -65,12 +65,9 @@ OptionTable record_table(RecordOptions& options) {
        set_duration(options.interval, "ms", {100 * 1000}, kNanosPerSecond)},
       {"Sampling", "--timer", "SOURCE", "auto",
        "Take samples at each thread's CPU timer (cpu), which the kernel looks at when its own scheduler "
-       "ticks; "
-       "at performance events of its CPU time (perf), which keep to any interval and are not allowed to "
-       "every "
-       "user; or at events, where they are allowed, for intervals below the kernel's tick, and above it for "
-       "threads "
-       "that wait often (auto).",
+       "ticks; at performance events of its CPU time (perf), which keep to any interval and are not allowed "
+       "to every user; or at events, where they are allowed, for intervals below the kernel's tick, and from "
+       "it on for threads that wait often (auto).",
        set_choice(
            options.timer,
            {{"auto", record::Timer::kAuto}, {"cpu", record::Timer::kCpu}, {"perf", record::Timer::kPerf}})},
