@@ -8,6 +8,7 @@
 
 #include "test/unit/random_profile.h"
 #include "viewer/analyze/band_moments.h"
+#include "viewer/analyze/fitted_waits.h"
 #include "viewer/analyze/thread_states.h"
 #include "viewer/render/render.h"
 #include "viewer/view/path_list.h"
@@ -113,6 +114,32 @@ Test(idle, bands_add_up) {
     cr_expect_eq(other_waits_ns, whole.other_waits_ns);
     for (const analyze::WaitObject& object : whole.objects)
       cr_expect_eq(by_object[object.number], object.wait_ns, "seed %lu, object %u", seed, object.number);
+  }
+}
+
+/// An object has in `waits` the bands that it has in `idle`, and so have the waits that no hook saw.
+Test(idle, bands_of_waits_are_those_of_the_list_of_waits) {
+  for (const uint64_t seed : kSeeds) {
+    const RandomProfile made = test::random_profile(seed);
+    const auto concurrency = analyze::concurrency(made.profile, {}, {});
+    const analyze::TimeRange range = analyze::time_range(made.profile, {});
+    const analyze::FittedWaits waits = analyze::fitted_waits(made.profile, range, concurrency);
+    const auto objects = analyze::wait_objects(made.profile, range, waits.counted);
+    for (size_t band = 0; band < analyze::kBands; ++band) {
+      BandSet one{};
+      one[band] = true;
+      const BandMoments moments = moments_of(made, one);
+      std::map<uint32_t, uint64_t> in_idle;
+      for (const analyze::WaitObject& object : moments.objects) in_idle[object.number] = object.wait_ns;
+      for (const analyze::WaitObject& object : objects)
+        if (made.profile
+                .threads[made.profile.waits.waits[waits.counted[object.counted[0]].row].thread.index()]
+                .track.valid())
+          cr_expect_eq(in_idle[object.number], object.bands[band], "seed %lu, band %zu", seed, band);
+      uint64_t others_ns = 0;
+      for (const analyze::OtherWaits& each : waits.others) others_ns += each.bands[band];
+      cr_expect_eq(moments.other_waits_ns, others_ns, "seed %lu, band %zu", seed, band);
+    }
   }
 }
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "viewer/analyze/band_threads.h"
+#include "viewer/analyze/fitted_waits.h"
 
 namespace varve::analyze {
 namespace {
@@ -14,6 +14,18 @@ uint64_t sum_of(const std::vector<CountedWait>& waits) {
   uint64_t sum = 0;
   for (const CountedWait& each : waits) sum += each.time_ns;
   return sum;
+}
+
+/// Of the waits what lies in the bands, of threads that are counted there.
+std::vector<CountedWait> waits_in_bands(const load::Profile& profile, const std::vector<CountedWait>& counted,
+                                        const std::vector<ThreadTime>& threads, const BandSet& bands) {
+  std::vector<CountedWait> waits;
+  for (CountedWait each : counted) {
+    const bool counts = threads[profile.waits.waits[each.row].thread.index()].waiting_ns > 0;
+    each.time_ns = counts ? time_in(each.bands, bands) : 0;
+    if (each.time_ns > 0) waits.push_back(each);
+  }
+  return waits;
 }
 
 void add_levels(const Concurrency& concurrency, BandMoments& moments) {
@@ -49,15 +61,9 @@ BandMoments band_moments(const load::Profile& profile, const symbol::SymbolTable
     for (size_t band = 0; band < kBands; ++band)
       if (bands[band]) threads[i].add(by_band[i][band]);
   const TimeRange range = time_range(profile, filter);
-  const std::vector<CountedWait> counted =
-      waits_in_bands(profile, counted_waits(profile, range, concurrency), by_band, bands);
-  std::vector<uint64_t> unseen(threads.size());
-  for (size_t i = 0; i < threads.size(); ++i) unseen[i] = threads[i].waiting_ns;
-  for (const CountedWait& each : counted) {
-    uint64_t& left = unseen[profile.waits.waits[each.row].thread.index()];
-    left -= std::min(left, each.time_ns);  // of a damaged profile
-  }
-  const std::vector<CountedWait> passing = waits_that_pass(profile, symbols, filter, counted);
+  const FittedWaits fitted = fitted_waits(profile, range, concurrency, by_band);
+  const std::vector<CountedWait> passing =
+      waits_that_pass(profile, symbols, filter, waits_in_bands(profile, fitted.counted, threads, bands));
   const PassingRows passes(profile, symbols, filter);
   uint64_t all = 0;
   for (uint32_t i = 0; i < threads.size(); ++i) {
@@ -68,7 +74,7 @@ BandMoments band_moments(const load::Profile& profile, const symbol::SymbolTable
       if (bands[band]) moments.ran[band].add(by_band[i][band]);
     if (passes({i}, PathId{0})) moments.kept.ready_ns += threads[i].ready_ns;
     moments.kept.unsampled_ns += threads[i].unsampled_ns;
-    if (passes.other_waits({i})) moments.other_waits_ns += unseen[i];
+    if (passes.other_waits({i})) moments.other_waits_ns += time_in(fitted.others[i].bands, bands);
   }
   moments.kept.waiting_ns = sum_of(passing) + moments.other_waits_ns;
   moments.filtered_ns = all - moments.kept.sum();

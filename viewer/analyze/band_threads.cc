@@ -4,8 +4,8 @@
 #include "viewer/analyze/band_threads.h"
 
 #include <algorithm>
-#include <span>
 
+#include "viewer/analyze/band_times.h"
 #include "viewer/analyze/thread_states.h"
 #include "viewer/analyze/track_threads.h"
 
@@ -72,60 +72,6 @@ void settle(ThreadBands& bands, double ratio) {
   for (ThreadTime& time : bands) run_instead_of_wait(time, double(time.waiting_ns) * share);
 }
 
-/// Waits of one thread, and what it waited in each band.
-struct OfThread {
-  std::span<CountedWait> waits;
-  BandTimes::Times room{};  // that the waits do not fill
-
-  uint64_t in_band(size_t band) const {
-    uint64_t sum = 0;
-    for (const CountedWait& each : waits) sum += each.bands[band];
-    return sum;
-  }
-  /// Cuts waits where there is no room, adds to `cut` by how much, and leaves the room that is not filled.
-  void cut_to_room(std::vector<double>& cut) {
-    for (size_t band = 0; band < kBands; ++band) {
-      const uint64_t all = in_band(band), most = room[band];
-      room[band] -= std::min(all, most);
-      if (all <= most) continue;
-      for (size_t i = 0; i < waits.size(); ++i) {
-        const uint64_t before = waits[i].bands[band];
-        waits[i].bands[band] = uint64_t(double(before) * (double(most) / double(all)));
-        cut[i] += double(before - waits[i].bands[band]);
-      }
-    }
-  }
-  void put_where_room_is(const std::vector<double>& cut) {
-    double too_much = 0, all_room = 0;
-    for (const double each : cut) too_much += each;
-    for (const uint64_t each : room) all_room += double(each);
-    if (too_much < 1 || all_room < 1) return;
-    const double kept = std::min(1.0, all_room / too_much);
-    for (size_t band = 0; band < kBands; ++band) {
-      const double share = kept * double(room[band]) / all_room;
-      for (size_t i = 0; i < waits.size(); ++i) {
-        const uint64_t more = std::min(uint64_t(cut[i] * share), room[band]);
-        waits[i].bands[band] += more;
-        room[band] -= more;
-      }
-    }
-  }
-};
-
-void fit(const load::Profile& profile, const std::vector<ThreadBands>& threads,
-         std::vector<CountedWait>& counted) {
-  const auto thread_of = [&](const CountedWait& each) { return profile.waits.waits[each.row].thread; };
-  for (size_t first = 0, next; first < counted.size(); first = next) {
-    const ThreadId thread = thread_of(counted[first]);
-    for (next = first + 1; next < counted.size() && thread_of(counted[next]) == thread;) ++next;
-    OfThread own{std::span(counted).subspan(first, next - first)};
-    for (size_t band = 0; band < kBands; ++band) own.room[band] = threads[thread.index()][band].waiting_ns;
-    std::vector<double> cut(own.waits.size());
-    own.cut_to_room(cut);
-    own.put_where_room_is(cut);
-  }
-}
-
 }  // namespace
 
 std::vector<ThreadBands> thread_bands(const load::Profile& profile, const Concurrency& concurrency) {
@@ -140,14 +86,6 @@ std::vector<ThreadBands> thread_bands(const load::Profile& profile, const Concur
       time.unsampled_ns = uint64_t(double(time.running_ns) * unsampled_share(settled[i]));
   }
   return times;
-}
-
-std::vector<CountedWait> waits_in_bands(const load::Profile& profile, std::vector<CountedWait> counted,
-                                        const std::vector<ThreadBands>& threads, const BandSet& chosen) {
-  fit(profile, threads, counted);
-  for (CountedWait& each : counted) each.time_ns = time_in(each.bands, chosen);
-  std::erase_if(counted, [](const CountedWait& each) { return each.time_ns == 0; });
-  return counted;
 }
 
 }  // namespace varve::analyze

@@ -6,7 +6,7 @@
 #include <array>
 #include <span>
 
-#include "viewer/analyze/counted_waits.h"
+#include "viewer/analyze/fitted_waits.h"
 
 namespace varve::analyze {
 namespace {
@@ -20,10 +20,11 @@ struct Waited {
 };
 
 /// What no hook saw of each thread's Wait.
-void add_other_waits(const PassingRows& passes, const std::vector<uint64_t>& unseen,
+void add_other_waits(const PassingRows& passes, const std::vector<OtherWaits>& others,
                      std::vector<Waited>& rows) {
-  for (uint32_t i = 0; i < unseen.size(); ++i)
-    if (unseen[i]) rows.push_back({passes.other_waits({i}), {i}, {0}, {0, unseen[i], 0, {}}});
+  for (uint32_t i = 0; i < others.size(); ++i)
+    if (others[i].time_ns)
+      rows.push_back({passes.other_waits({i}), {i}, {0}, {0, others[i].time_ns, 0, others[i].bands}});
 }
 
 PathSet paths_of(const load::Profile& profile, const std::vector<Waited>& rows) {
@@ -59,14 +60,13 @@ Selection add_up(const load::Profile& profile, const std::vector<Waited>& rows, 
 Selection select_waits(const load::Profile& profile, const symbol::SymbolTable& symbols, const Filter& filter,
                        const Concurrency& concurrency) {
   const PassingRows passes(profile, symbols, filter);
-  const TimeRange range = time_range(profile, filter);
-  const std::vector<CountedWait> counted = counted_waits(profile, range, concurrency);
+  const FittedWaits fitted = fitted_waits(profile, time_range(profile, filter), concurrency);
   std::vector<Waited> rows;
-  for (const CountedWait& each : counted) {
+  for (const CountedWait& each : fitted.counted) {
     const load::Wait& wait = profile.waits.waits[each.row];
     rows.push_back({passes.wait(each.row), wait.thread, wait.path, each});
   }
-  add_other_waits(passes, unseen_waits(profile, range, counted), rows);
+  add_other_waits(passes, fitted.others, rows);
   return add_up(profile, rows, concurrency.known() ? kWaitMetricCount : kMetricCount);
 }
 

@@ -74,27 +74,27 @@ WaitTable::WaitTable(View& view, const ShownWaits& shown, WaitSubject subject)
 }
 
 void WaitTable::put_numbers(Row row, const WaitSum& sum, bool counted) {
-  const bool bands = banded_ && counted, any = counted && sum.count > 0;
+  const bool any = counted && sum.count > 0;
   Bar bar;
-  if (bands && row.kind != RowKind::kRest)
+  if (banded_ && counted && row.kind != RowKind::kRest)
     for (size_t band = 0; band < analyze::kBands; ++band)
       bar.parts[band] = share(sum.bands[band], longest_ns_);
   table_.begin(row);
   table_.put({sum.wait_ns, share(sum.wait_ns, shown_.whole_ns), counted ? Cell(sum.count) : Cell(),
               any ? Cell(sum.mean_ns()) : Cell(), longest_cell(sum),
-              bands ? Cell(sum.poorly_used_ns()) : Cell(), bar});
+              has_bands(row.kind) ? Cell(sum.poorly_used_ns()) : Cell(), bar});
 }
 
-void WaitTable::put_data(const WaitSum& sum, bool counted) {
+void WaitTable::put_data(RowKind kind, const WaitSum& sum, bool counted) {
   table_.put({sum.wait_ns, counted ? Cell(sum.count) : Cell()});
-  for (const uint64_t time : sum.bands) table_.put({banded_ && counted ? Cell(time) : Cell()});
+  for (const uint64_t time : sum.bands) table_.put({has_bands(kind) ? Cell(time) : Cell()});
 }
 
 void WaitTable::add(Row row, const WaitSum& sum, std::initializer_list<Cell> names,
                     std::initializer_list<Cell> rest) {
   put_numbers(row, sum, true);
   table_.put(names);
-  put_data(sum, true);
+  put_data(row.kind, sum, true);
   table_.put(rest);
 }
 
@@ -106,7 +106,7 @@ void WaitTable::add_sum(RowKind kind, std::string_view label, const WaitSum& sum
     const bool named = i >= subject_.label && i < subject_.label + subject_.labels;
     table_.put({named ? Cell(label) : text ? Cell(std::string_view()) : Cell()});
   }
-  put_data(sum, counted);
+  put_data(kind, sum, counted);
   for (const Column& column : subject_.rest)
     table_.put({std::string_view(column.id) == "longest_ns" ? longest_cell(sum)
                 : column.unit == Unit::kText                ? Cell(std::string_view())
@@ -119,7 +119,8 @@ void WaitTable::add_sums(const WaitSum& others, size_t rows, size_t below) {
             view_.own(fmt::format("[{} other {}]", below, below == 1 ? subject_.one : subject_.many)),
             others);
   WaitSum sum;
-  sum.wait_ns = shown_.other_ns;
+  sum.wait_ns = shown_.others.time_ns;
+  sum.bands = shown_.others.bands;
   if (sum.wait_ns > 0) add_sum(RowKind::kSpecial, kOtherWaits, sum);
   sum.wait_ns = shown_.filtered_ns;
   if (sum.wait_ns > 0) add_sum(RowKind::kFilteredOut, kFilteredOut, sum);
@@ -132,11 +133,11 @@ void WaitTable::add_facts(size_t rows, size_t below) {
                                  plural(rows, subject_.one, subject_.many));
   if (below > 0) seen += fmt::format(" ({} not shown)", below);
   std::string words = parts_words(shown_.whole_ns, {{seen, all_.wait_ns},
-                                                    {std::string(kOtherWaits), shown_.other_ns},
+                                                    {std::string(kOtherWaits), shown_.others.time_ns},
                                                     {std::string(kFilteredOut), shown_.filtered_ns}});
   view_.facts.push_back({"", "Wait", Unit::kText, view_.own(std::move(words))});
   view_.facts.push_back({"total_wait_ns", "", Unit::kTime, shown_.whole_ns});
-  view_.facts.push_back({"other_waits_ns", "", Unit::kTime, shown_.other_ns});
+  view_.facts.push_back({"other_waits_ns", "", Unit::kTime, shown_.others.time_ns});
   view_.facts.push_back({"filtered_out_ns", "", Unit::kTime, shown_.filtered_ns});
   view_.facts.push_back({"rows_not_shown", "", Unit::kCount, uint64_t(below)});
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "viewer/analyze/fitted_waits.h"
 #include "viewer/analyze/wait_sums.h"
 #include "viewer/view/request.h"
 #include "viewer/view/rows.h"
@@ -19,9 +20,9 @@ struct ShownWaits {
   const Source& source;
   const Request& request;
   const std::vector<analyze::CountedWait>& passing;
-  uint64_t whole_ns = 0;     // of Wait: all that follow and the waits that pass
-  uint64_t other_ns = 0;     // no hook saw them
-  uint64_t filtered_ns = 0;  // out
+  uint64_t whole_ns = 0;       // of Wait: all that follow and the waits that pass
+  analyze::OtherWaits others;  // that pass
+  uint64_t filtered_ns = 0;    // out
 };
 
 /// What the sum of a row is about: columns left and right of the numbers that scripts get. The last one is
@@ -69,9 +70,10 @@ class WaitTable {
   Table table() && { return std::move(table_); }
 
  private:
-  /// `counted`: else nobody knows how many waits it is the sum of, and when they were.
+  /// `counted`: else nobody knows how many waits it is the sum of.
   void put_numbers(Row row, const analyze::WaitSum& sum, bool counted);
-  void put_data(const analyze::WaitSum& sum, bool counted);
+  void put_data(RowKind kind, const analyze::WaitSum& sum, bool counted);
+  bool has_bands(RowKind kind) const { return banded_ && kind != RowKind::kFilteredOut; }
   void add_sums(const analyze::WaitSum& others, size_t rows, size_t below);
   void add_sum(RowKind kind, std::string_view label, const analyze::WaitSum& sum);
   void add_facts(size_t rows, size_t below);

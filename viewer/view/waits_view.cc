@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 
+#include "viewer/analyze/fitted_waits.h"
 #include "viewer/analyze/object_names.h"
 #include "viewer/analyze/wait_objects.h"
 #include "viewer/view/band_words.h"
@@ -116,8 +116,8 @@ Table waiter_table(const ShownWaits& shown, std::span<const WaitObject> objects,
   return table;
 }
 
-void add_notes(const Source& source, View& view) {
-  const load::Profile& profile = source.profile;
+void add_notes(const ShownWaits& shown, View& view) {
+  const load::Profile& profile = shown.source.profile;
   if (waits_are_off(profile)) view.notes.push_back(kWaitsOff);
   if (!profile.run_states.known())
     view.notes.push_back(source_words(profile) +
@@ -135,15 +135,16 @@ uint64_t sum_of(const std::vector<analyze::CountedWait>& waits) {
 Made make_waits(const Source& source, const Request& request, const analyze::Selection&) {
   const load::Profile& profile = source.profile;
   const analyze::TimeRange range = analyze::time_range(profile, request.filter);
-  const auto all = analyze::counted_waits(profile, range, *source.concurrency);
-  const auto passing = analyze::waits_that_pass(profile, source.symbols, request.filter, all);
-  const std::vector<uint64_t> unseen = analyze::unseen_waits(profile, range, all);
+  const analyze::FittedWaits all = analyze::fitted_waits(profile, range, *source.concurrency);
+  const auto passing = analyze::waits_that_pass(profile, source.symbols, request.filter, all.counted);
   const analyze::PassingRows passes(profile, source.symbols, request.filter);
-  ShownWaits shown{source, request, passing};
-  shown.whole_ns = std::accumulate(unseen.begin(), unseen.end(), sum_of(all));
-  for (uint32_t i = 0; i < unseen.size(); ++i)
-    if (passes.other_waits({i})) shown.other_ns += unseen[i];
-  shown.filtered_ns = shown.whole_ns - shown.other_ns - sum_of(passing);
+  ShownWaits shown{source, request, passing, 0, {}, 0};
+  shown.whole_ns = sum_of(all.counted);
+  for (uint32_t i = 0; i < all.others.size(); ++i) {
+    shown.whole_ns += all.others[i].time_ns;
+    if (passes.other_waits({i})) shown.others.add(all.others[i]);
+  }
+  shown.filtered_ns = shown.whole_ns - shown.others.time_ns - sum_of(passing);
 
   View view;
   switch (request.by) {
@@ -163,7 +164,7 @@ Made make_waits(const Source& source, const Request& request, const analyze::Sel
       view.tables.push_back(holder_table(shown, objects, view));
       view.tables.push_back(waiter_table(shown, std::span(objects).first(kept), view));
   }
-  add_notes(source, view);
+  add_notes(shown, view);
   return view;
 }
 

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// See fitted_waits.h.
+// Context: viewer.
+#include "viewer/analyze/fitted_waits.h"
+
+#include <algorithm>
+#include <span>
+
+namespace varve::analyze {
+namespace {
+
+/// Waits of one thread, and what it waited in each band.
+struct OfThread {
+  std::span<CountedWait> waits;
+  BandTimes::Times room{};  // that the waits do not fill
+
+  uint64_t in_band(size_t band) const {
+    uint64_t sum = 0;
+    for (const CountedWait& each : waits) sum += each.bands[band];
+    return sum;
+  }
+  /// Cuts waits where there is no room, adds to `cut` by how much, and leaves the room that is not filled.
+  void cut_to_room(std::vector<double>& cut) {
+    for (size_t band = 0; band < kBands; ++band) {
+      const uint64_t all = in_band(band), most = room[band];
+      room[band] -= std::min(all, most);
+      if (all <= most) continue;
+      for (size_t i = 0; i < waits.size(); ++i) {
+        const uint64_t before = waits[i].bands[band];
+        waits[i].bands[band] = uint64_t(double(before) * (double(most) / double(all)));
+        cut[i] += double(before - waits[i].bands[band]);
+      }
+    }
+  }
+  void put_where_room_is(const std::vector<double>& cut) {
+    double too_much = 0, all_room = 0;
+    for (const double each : cut) too_much += each;
+    for (const uint64_t each : room) all_room += double(each);
+    if (too_much < 1 || all_room < 1) return;
+    const double kept = std::min(1.0, all_room / too_much);
+    for (size_t band = 0; band < kBands; ++band) {
+      const double share = kept * double(room[band]) / all_room;
+      for (size_t i = 0; i < waits.size(); ++i) {
+        const uint64_t more = std::min(uint64_t(cut[i] * share), room[band]);
+        waits[i].bands[band] += more;
+        room[band] -= more;
+      }
+    }
+  }
+};
+
+/// Fits the waits and returns what they leave, to the nanosecond.
+BandTimes::Times fit(std::span<CountedWait> waits, const ThreadBands& thread) {
+  OfThread own{waits};
+  std::ranges::transform(thread, own.room.begin(), &ThreadTime::waiting_ns);
+  BandTimes::Times left = own.room;
+  std::vector<double> cut(waits.size());
+  own.cut_to_room(cut);
+  own.put_where_room_is(cut);
+  for (size_t band = 0; band < kBands; ++band) left[band] -= own.in_band(band);
+  return left;
+}
+
+bool was_there(const ThreadBands& thread) {
+  return std::ranges::any_of(thread, [](const ThreadTime& time) { return time.sum() > 0; });
+}
+
+}  // namespace
+
+FittedWaits fitted_waits(const load::Profile& profile, TimeRange range, const Concurrency& concurrency,
+                         const std::vector<ThreadBands>& by_band) {
+  FittedWaits fitted{counted_waits(profile, range, concurrency), {}};
+  const std::vector<uint64_t> unseen = unseen_waits(profile, range, fitted.counted);
+  const auto thread_of = [&](const CountedWait& each) { return profile.waits.waits[each.row].thread; };
+  auto next = fitted.counted.begin();
+  for (uint32_t i = 0; i < unseen.size(); ++i) {
+    const auto first = next;
+    next = std::find_if(first, fitted.counted.end(),
+                        [&](const CountedWait& each) { return thread_of(each) != ThreadId{i}; });
+    fitted.others.push_back({unseen[i], {}});
+    if (was_there(by_band[i])) fitted.others.back().bands = fit({first, next}, by_band[i]);
+  }
+  return fitted;
+}
+
+FittedWaits fitted_waits(const load::Profile& profile, TimeRange range, const Concurrency& concurrency) {
+  const auto by_band = concurrency.known() ? thread_bands(profile, concurrency)
+                                           : std::vector<ThreadBands>(profile.threads.size());
+  return fitted_waits(profile, range, concurrency, by_band);
+}
+
+}  // namespace varve::analyze
