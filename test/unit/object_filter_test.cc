@@ -132,10 +132,12 @@ Test(object_filter, what_passes_is_told_of_waits) {
   const view::View mutexes = made_of("waits", made, request_for("^Mutex"));
   cr_expect_eq(mutexes.ledger.shown.count, sum_of(mutexes.tables.front(), "wait_ns"));
   cr_expect_gt(mutexes.ledger.filtered_out.count, 0u);
-  for (const char* kind : {"waits", "idle"}) {
+  const std::pair<const char*, const char*> kinds[] = {
+      {"waits", "No wait passes the filter."}, {"idle", "No wait in these moments passes the filter."}};
+  for (const auto& [kind, note] : kinds) {
     const view::View none = made_of(kind, made, request_for("no such object"));
     cr_expect_eq(none.ledger.shown.count, 0u, "%s", kind);
-    cr_expect_eq(std::ranges::count(none.notes, "No wait passes the filter."), 1, "%s", kind);
+    cr_expect_eq(std::ranges::count(none.notes, note), 1, "%s", kind);
   }
 }
 

@@ -40,6 +40,7 @@ std::vector<uint32_t> depths(const load::Profile& profile, const analyze::SiteKe
 struct Place {
   FunctionId function;
   double share = 0;
+  bool below = false;  // the share has what it calls, too
 };
 Place place_of(const analyze::Flat& flat, const symbol::SymbolTable& symbols,
                const std::vector<uint32_t>& depth, size_t metric, uint64_t whole_ns) {
@@ -52,7 +53,10 @@ Place place_of(const analyze::Flat& flat, const symbol::SymbolTable& symbols,
                         (flat.total.at(i, metric) == flat.total.at(inner, metric) && depth[i] > depth[inner]);
     if (nearer) inner = i;
   }
-  if (inner != UINT32_MAX) return {{inner}, share(flat.total.at(inner, metric), whole_ns)};
+  if (inner != UINT32_MAX)
+    return {{inner},
+            share(flat.total.at(inner, metric), whole_ns),
+            flat.self.at(inner, metric) < flat.total.at(inner, metric)};
   return {{hottest}, share(flat.self.at(hottest, metric), whole_ns)};
 }
 
@@ -76,9 +80,10 @@ std::string where_words(const Source& source, const Request& request, const anal
   if (place.share < kWorthSaying) return "";
   const Nanos all = source.profile.sampled + source.profile.residual + source.profile.unsampled;
   const bool all_seen = share(source.profile.unsampled.count, all.count) < kWorthSaying;
-  return fmt::format("; {}{:.0f}% of {} CPU time in {}{}", request.cuts() ? "as filtered, " : "",
+  return fmt::format("; {}{:.0f}% of {} CPU time in {}{}{}", request.cuts() ? "as filtered, " : "",
                      100 * place.share, all_seen ? "that" : "the sampled",
-                     std::get<std::string_view>(function_cells(source, place.function).short_name), thread);
+                     std::get<std::string_view>(function_cells(source, place.function).short_name),
+                     place.below ? " and below" : "", thread);
 }
 
 namespace {

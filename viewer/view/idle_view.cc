@@ -176,7 +176,7 @@ class IdleTable {
   }
 
   struct Ended {
-    std::string_view words, by, at;
+    std::string_view words, short_words, by, at;
     Cell tid, caused_ns;
   };
 
@@ -191,7 +191,7 @@ class IdleTable {
                 count,
                 threads,
                 ended.words,
-                ended.by,
+                ended.short_words,
                 at,
                 short_at,
                 what,
@@ -227,9 +227,13 @@ class IdleTable {
     if (holders.empty()) return {};
     const analyze::Holder& top = holders.front().holder;
     const std::string_view thread = view_.own(names_.of(top.thread));
-    return {view_.own(fmt::format("{} ({:.0f}%)", thread, 100 * share(top.caused_ns, object.wait_ns))),
-            thread, view_.own(std::string(holders.front().place)),
-            uint64_t(uint32_t(source_.profile.threads[top.thread.index()].tid)), top.caused_ns};
+    const double percent = 100 * share(top.caused_ns, object.wait_ns);
+    return {view_.own(fmt::format("{} ({:.0f}%)", thread, percent)),
+            view_.own(fmt::format("{} {:.0f}%", thread, percent)),
+            thread,
+            view_.own(std::string(holders.front().place)),
+            uint64_t(uint32_t(source_.profile.threads[top.thread.index()].tid)),
+            top.caused_ns};
   }
 
   void add_object(const WaitObject& object) {
@@ -311,6 +315,8 @@ void add_sentences(View& view, const Source& source, const Request& request, con
   const bool running = request.bands.scale == analyze::Scale::kUtilization;
   const uint64_t chosen = moments.chosen_ns();
   text("Bands", band_words(moments.bands));
+  if (std::ranges::count(source.concurrency->tracks, true) == 0)
+    return text("Elapsed", "Nothing passes the filter.");
   if (chosen == 0) return text("Elapsed", "There was no such moment.");
   text("Elapsed", fmt::format("For {} of {} ({:.0f}%) {} while {}", seconds_words({chosen}),
                               seconds_words({moments.elapsed_ns}), 100 * share(chosen, moments.elapsed_ns),
@@ -371,6 +377,8 @@ Made make_idle(const Source& source, const Request& request, const analyze::Sele
     table.add_waits();
     table.add_filtered(moments.filtered_ns + moments.kept.running_ns - ran);
     add_sums(view, moments, ran);
+    if (request.filter.object.given() && moments.objects.empty())
+      view.notes.push_back("No wait in these moments passes the filter.");
     view.notes.push_back(
         "Elapsed time counts each moment once; all other times are of threads, each for itself: what they "
         "ran is CPU time.");

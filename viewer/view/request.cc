@@ -84,8 +84,6 @@ namespace {
 void tell_of_waits(View& view, const analyze::Ledger& waits) {
   view.ledger = waits;
   view.metric = analyze::kWait;
-  if (waits.shown.count == 0 && waits.filtered_out.count != 0)
-    view.notes.push_back("No wait passes the filter.");
 }
 
 /// Of a view that cannot have waits in place of CPU time.

@@ -118,6 +118,8 @@ Table waiter_table(const ShownWaits& shown, std::span<const WaitObject> objects,
 
 void add_notes(const ShownWaits& shown, View& view) {
   const load::Profile& profile = shown.source.profile;
+  if (shown.whole_ns != 0 && shown.filtered_ns == shown.whole_ns)
+    view.notes.push_back("No wait passes the filter.");
   if (waits_are_off(profile)) view.notes.push_back(kWaitsOff);
   if (!profile.run_states.known())
     view.notes.push_back(source_words(profile) +
