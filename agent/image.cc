@@ -180,10 +180,11 @@ bool filters_are_tried(uint32_t tried) {
          status_number("Seccomp_filters") == long(tried);
 }
 
+/// A debugger would stop at each SIGTRAP; a filter that the program before this one set for itself may end it
+/// for asking.
 void take_events() {
   agent_state.events_wanted = true;
-  // A debugger would stop at each SIGTRAP.
-  const bool taken = status_number("TracerPid") <= 0 && begin_tick_signal(SIGTRAP);
+  const bool taken = !is_filtered() && status_number("TracerPid") <= 0 && begin_tick_signal(SIGTRAP);
   agent_state.events_allowed.store(taken, std::memory_order_relaxed);
 }
 

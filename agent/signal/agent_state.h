@@ -60,7 +60,8 @@ struct AgentState {
   bool events_wanted = false;        // ticks are to come from events
   bool events_at_once = false;       // from the start of a thread on
   bool events_in_step = false;       // only of threads that work, or may, in step with the scheduler
-  /// And may: no debugger was there at the start, and no filter of the program's own forbids it.
+  /// And may: at the start there was no debugger and no filter that the recorder has not tried, and no filter
+  /// of the program's own forbids it.
   std::atomic<bool> events_allowed{false};
   CodeRange own_code;  // this library: its frames are kept out of stacks
 

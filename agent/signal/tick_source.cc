@@ -104,12 +104,13 @@ long start_timer(ThreadBlock& block, uint64_t interval_ns) {
   return 0;
 }
 
-/// Where it is refused one, which a limit may have come to do meanwhile, an event stays, at another distance.
+/// Where it is refused one, which a limit may have come to do meanwhile, an event stays, at another distance
+/// if another may be had.
 long tick_by_timer(ThreadBlock& block, uint64_t interval_ns) {
   const long result = block.timer >= 0 ? 0 : start_timer(block, interval_ns);
   if (!failed(result)) return end_event(block), 0;
   if (!block.event_page) return result;
-  start_event(block, random_distance(interval_ns));
+  if (agent_state.uses_events()) start_event(block, random_distance(interval_ns));
   block.ticks_of_distance = kTicksOfOneDistance;
   return 0;
 }
@@ -180,8 +181,6 @@ void by_event(ThreadBlock& block, uint64_t cpu_ns, uint64_t interval_ns, uint32_
 
 /// The thread has used `cpu_ns` so far.
 void choose_source(ThreadBlock& block, uint64_t cpu_ns, uint64_t interval_ns) {
-  // One that was refused a timer goes without samples, and is counted as that.
-  if (agent_state.events_in_step && block.timer < 0 && !block.event_page) return;
   switch (judge_source(block, cpu_ns, interval_ns)) {
     case Suits::kTimer:
       if (agent_state.events_in_step) return tick_by_timer_for_now(block, cpu_ns, interval_ns);
@@ -221,7 +220,9 @@ long start_ticks(ThreadBlock& block, uint64_t interval_ns) {
     return tick_by_event(block, random_up_to(interval_ns), interval_ns, 1);
   block.ticks_of_distance = agent_state.events_wanted;
   begin_timer_evidence(block, block.last_cpu_ns);
-  return start_timer(block, interval_ns);
+  const long result = start_timer(block, interval_ns);
+  if (!failed(result) || !agent_state.uses_events()) return result;
+  return tick_by_event(block, random_up_to(interval_ns), interval_ns, 1);
 }
 
 void change_interval(ThreadBlock& block, uint64_t interval_ns) {

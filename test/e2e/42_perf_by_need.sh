@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Which threads have ticks from performance events where nobody asked for them: below the kernel's tick those that last, from there on
-# those that may work in step with it; and that a thread keeps its event where it can have no timer.
+# those that may work in step with it; and that a thread has an event where it can have no timer.
 # alone
 . "$(dirname "$0")/perf.inc"
 
@@ -124,3 +124,9 @@ C
 record -q -o limited.p ./limited
 expect_match <("$VARVE" report quality limited.p) '^1 time a thread got performance events'
 holds "time in samples where no timer can be had again" "$(summary sampled_ns limited.p) >= 0.9 * $(summary cpu_ns limited.p)"
+
+# Who is refused a timer from the start has an event instead, also where it does not wait.
+run bash -c 'ulimit -i 0; exec "$@"' setup "$VARVE" record -q -o no.timers "$programs/busy_threads" 2 400
+expect_eq "exit code without timers" $code 0
+holds "time in samples without timers" "$(summary sampled_ns no.timers) >= 0.9 * $(summary cpu_ns no.timers)"
+expect_eq "threads that were not sampled" "$("$VARVE" report quality no.timers | grep -c 'refused a timer')" 0

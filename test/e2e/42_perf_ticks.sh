@@ -192,17 +192,28 @@ build filtered -lpthread <<'C'
 #include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
-static void* work(void* unused) {
+#include <unistd.h>
+static void work_until(long ms) {
   struct timespec now;
   do clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  while (now.tv_sec == 0 && now.tv_nsec < 300000000);
+  while (now.tv_sec * 1000 + now.tv_nsec / 1000000 < ms);
+}
+static void* work(void* unused) {
+  work_until(300);
   return unused;
 }
+// error, kill: what the filter does to who asks for events; with a second word the program executes itself under it. late: a filter
+// that kills comes when the program has an event and may have no timer any more. work: no filter.
 int main(int argc, char** argv) {
-  unsigned answer = argc > 1 && argv[1][0] == 'k' ? SECCOMP_RET_KILL_PROCESS : SECCOMP_RET_ERRNO | EACCES;
+  const char* what = argc > 1 ? argv[1] : "work";
+  if (!strcmp(what, "work")) return work(0) != 0;
+  if (!strcmp(what, "late")) work(0), setrlimit(RLIMIT_SIGPENDING, &(struct rlimit){0, 0});
+  unsigned answer = strcmp(what, "error") ? SECCOMP_RET_KILL_PROCESS : SECCOMP_RET_ERRNO | EACCES;
   struct sock_filter code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
                                BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
                                BPF_STMT(BPF_RET | BPF_K, answer), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
@@ -210,6 +221,8 @@ int main(int argc, char** argv) {
   pthread_t thread;
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0)) return 3;
+  if (argc > 2) return execl(argv[0], argv[0], "work", (char*)0), 5;
+  if (!strcmp(what, "late")) return work_until(600), 0;
   if (pthread_create(&thread, 0, work, 0) || pthread_join(thread, 0)) return 4;
   work(0);
   return 0;
@@ -222,6 +235,12 @@ for answer in error kill; do
   holds "samples without events" "$(summary samples few.$answer) >= 5"
   expect_match <("$VARVE" report quality few.$answer) '^2 threads had the ticks of their CPU timers'
 done
+for answer in error kill; do
+  perf_profile few.exec.$answer 1ms ./filtered $answer exec
+  holds "samples of who is executed under a filter" "$(summary samples few.exec.$answer) >= 3"
+done
+perf_profile few.late 1ms ./filtered late
+holds "samples where the event stays, for there is no timer" "$(summary sampled_ns few.late) >= 0.9 * $(summary cpu_ns few.late)"
 
 # Who is switched all the time pays for an event at each switch, and goes back to its timer.
 build switches -lpthread <<'C'

@@ -4,15 +4,15 @@
 # says why there is less.
 . "$(dirname "$0")/agent.inc"
 
-# short NAME REASON SHELL-SETUP: the target's output is whole, its exit code its own, and the report gives the reason.
+# short NAME REASON SHELL-SETUP [OPTIONS]: the target's output is whole, its exit code its own, and the report gives the reason.
 short() {
-  run timeout 60 bash -c "$3; exec \"\$@\"" setup "$VARVE" record -q -o $1 sh -c "\"$programs/thread_churn\" 1500 1; exit 3"
+  run timeout 60 bash -c "$3; exec \"\$@\"" setup "$VARVE" record -q "${@:4}" -o $1 sh -c "\"$programs/thread_churn\" 1500 1; exit 3"
   expect_eq "exit code with $1" $code 3
   expect_eq "threads of the program" "$(truth threads)" 1500
   { "$VARVE" report quality $1; "$VARVE" report summary $1; } >said 2>&1
   [ -z "$2" ] || grep -qiE "$2" said || fail "$1: nothing says $2: $(cat said)"
 }
-short signals 'timer' 'ulimit -i 0'
+short signals 'timer' 'ulimit -i 0' --timer cpu
 holds "time without timers is not sampled" "$(summary unsampled_ns signals) > 0.8 * $(summary cpu_ns signals)"
 sanitized && echo "SKIPPED: little memory: varve is built with AddressSanitizer" || short memory '' 'ulimit -v 200000'
 # The records of 1500 threads alone are 180 KB.
