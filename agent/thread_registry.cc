@@ -155,6 +155,7 @@ void write_own_end(format::ThreadRecord& record) {
   record.end_cpu_ns = thread_cpu_ns();
   if (!record.end_cpu_ns) count(format::Counter::kClockRefused);
   record.end_time_ns = monotonic_ns();
+  record.header.flags &= uint8_t(~format::kThreadEndEstimated);
 }
 
 void write_end_of_other(format::ThreadRecord& record) {
@@ -228,13 +229,13 @@ void stop_all_ticks() {
 void end_thread(ThreadBlock& block) {
   end_ticks(block);
   end_waits(block);
-  write_own_end(*block.record);
   block.live = false;
   current_block = nullptr;
   remove_alternate_stack(block);
   hand_on_segment(block);
   {
-    RegistryGuard guard;
+    RegistryGuard guard;  // an exec that fails meanwhile takes the ends of all others back
+    write_own_end(*block.record);
     unlink(block);
   }
   if (block.record_chunk) agent_state.file.release(block.record_chunk);
