@@ -7,15 +7,24 @@
 
 namespace varve::load {
 
-std::optional<BlockedStretch> BlockedTimes::around(uint64_t time_ns) const {
+std::optional<BlockedStretch> BlockedTimes::around(uint64_t time_ns) {
   const auto time = [&](uint32_t row) { return states_.events[row].time_ns; };
   const auto after = std::ranges::upper_bound(events_, time_ns, {}, time);
   if (after == events_.begin()) return std::nullopt;
-  size_t first = size_t(after - events_.begin()) - 1, last = first;
-  if (!is_blocked(first)) return std::nullopt;
-  while (first > 0 && is_blocked(first - 1)) --first;
-  while (last + 1 < events_.size() && is_blocked(last + 1)) ++last;
-  return BlockedStretch{begin_of(first), end_of(last)};
+  const size_t at = size_t(after - events_.begin()) - 1;
+  if (!is_blocked(at)) return std::nullopt;
+  if (at < first_ || at > last_) {
+    first_ = last_ = at;
+    while (first_ > 0 && is_blocked(first_ - 1)) --first_;
+    while (last_ + 1 < events_.size() && is_blocked(last_ + 1)) ++last_;
+  }
+  return BlockedStretch{begin_of(first_), end_of(last_)};
+}
+
+uint64_t BlockedTimes::last_end_ns() const {
+  size_t last = size();
+  while (last > 0 && part(last - 1).blocked_ns == 0) --last;
+  return last == 0 ? 0 : part(last - 1).within.end;
 }
 
 BlockedTimes::Part BlockedTimes::part(size_t i) const {

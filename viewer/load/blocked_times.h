@@ -29,7 +29,9 @@ class BlockedTimes {
 
   /// The stretch around a time in which the thread did nothing but wait; none where it did more, or nobody
   /// knows. By sweeps its ends are estimates.
-  std::optional<BlockedStretch> around(uint64_t time_ns) const;
+  std::optional<BlockedStretch> around(uint64_t time_ns);
+  /// Of the last event in which the thread was blocked at all; 0 where it never was.
+  uint64_t last_end_ns() const;
 
   struct Part {
     BlockedStretch within;    // from an event to the next
@@ -51,6 +53,8 @@ class BlockedTimes {
 
   const RunStates& states_;
   std::span<const uint32_t> events_;
+  size_t first_ = 1,
+         last_ = 0;  // of the blocked events that were found last: a damaged profile may have many
 };
 
 }  // namespace varve::load

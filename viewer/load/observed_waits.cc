@@ -43,7 +43,7 @@ class OfThread {
  public:
   OfThread(const Profile& profile, ThreadId thread, const BlockedTimes& blocked,
            std::span<const uint32_t> hooked)
-      : row_(profile.threads[thread.index()]), blocked_(blocked) {
+      : row_(profile.threads[thread.index()]), blocked_(blocked), blocked_until_ns_(blocked.last_end_ns()) {
     // Before its agent began, the thread was another program's, or the dynamic loader.
     life_.begin = std::max(row_.start_time, row_.told_start).count;
     if (row_.end_time.count != 0) life_.end = row_.end_time.count;
@@ -109,9 +109,7 @@ class OfThread {
     const bool woken =
         last_end_ns_ != 0 && stretch.begin >= last_end_ns_ && stretch.begin - last_end_ns_ < kAwake;
     if (row_.end_time.count != 0 || !woken) return false;
-    size_t last = blocked_.size();
-    while (last > 0 && blocked_.part(last - 1).blocked_ns == 0) --last;
-    return last > 0 && stretch.end >= blocked_.part(last - 1).within.end;
+    return stretch.end >= blocked_until_ns_;
   }
 
   /// What lies in the thread's life, in proportion: a late sweep may last from before its begin until long
@@ -160,7 +158,8 @@ class OfThread {
   }
 
   const Thread& row_;
-  const BlockedTimes& blocked_;
+  BlockedTimes blocked_;
+  const uint64_t blocked_until_ns_;
   BlockedStretch life_{0, UINT64_MAX};
   std::vector<BlockedStretch> explained_;  // by hooks, which come first, or by a look at this very wait
   size_t hooks_ = 0;
