@@ -3,10 +3,13 @@
 // released an object is charged with what others waited for it meanwhile. Context: tests.
 #include <criterion/criterion.h>
 
+#include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "common/session_keys.h"
 #include "test/unit/two_threads.h"
+#include "viewer/analyze/band_moments.h"
 #include "viewer/analyze/releasers.h"
 #include "viewer/analyze/select_waits.h"
 #include "viewer/analyze/thread_states.h"
@@ -70,7 +73,7 @@ Test(waits, a_holder_is_charged_until_its_release) {
                                  {25 * kMs, 0, 0x20, {0}, {0}, 1, ObjectKind::kMutex},
                                  {39 * kMs, 0, 0x10, {0}, {0}, 3, ObjectKind::kMutex}};
   const auto counted = analyze::counted_waits(made.profile, {}, concurrency_of(made.profile));
-  const auto objects = analyze::wait_objects(made.profile, {}, counted);
+  const auto objects = analyze::wait_objects(made.profile, {}, concurrency_of(made.profile), counted);
   cr_assert_eq(objects.size(), 1u);
   cr_assert_eq(objects[0].holders.size(), 1u);
   cr_expect_eq(objects[0].holders[0].releases, 2u);
@@ -88,13 +91,45 @@ Test(waits, a_holder_is_charged_for_what_lies_in_the_range) {
                                  {38 * kMs, 0, 0x10, {2}, {0}, 1, ObjectKind::kMutex}};
   const analyze::TimeRange range{20 * kMs, 30 * kMs};
   const auto counted = analyze::counted_waits(made.profile, range, concurrency_of(made.profile));
-  const auto objects = analyze::wait_objects(made.profile, range, counted);
+  const auto objects = analyze::wait_objects(made.profile, range, concurrency_of(made.profile), counted);
   cr_assert_eq(objects.size(), 1u);
   cr_expect_eq(objects[0].wait_ns, 10 * kMs);
   cr_assert_eq(objects[0].holders.size(), 1u);
   cr_expect(objects[0].holders[0].thread == ThreadId{0});
   cr_expect_eq(objects[0].holders[0].caused_ns, 10 * kMs);
   cr_expect_eq(objects[0].holders[0].releases, 0u, "it let go after the range");
+}
+
+/// Two had the lock in turn. While no thread was active it was the second, so only that one is charged there.
+Test(waits, a_holder_is_charged_in_the_bands_in_which_it_had_the_lock) {
+  RandomProfile made = two_threads();
+  made.profile.threads.push_back(made.profile.threads[0]);
+  made.profile.threads[2].track = TrackId::none();
+  made.profile.waits.waits = {{40 * kMs, 30 * kMs, 0x10, {1}, {0}, 1, ObjectKind::kMutex}};
+  made.profile.waits.releases = {{20 * kMs, 0, 0x10, {0}, {0}, 1, ObjectKind::kMutex},
+                                 {38 * kMs, 0, 0x10, {2}, {0}, 1, ObjectKind::kMutex}};
+  for (const auto& [ms, running] : {std::pair(25, uint16_t(0)), std::pair(38, load::RunEvent::kWhole)}) {
+    load::RunEvent event;
+    event.time_ns = uint64_t(ms) * kMs;
+    event.track = {0};
+    event.running = running;
+    made.profile.run_states.events.push_back(event);
+  }
+  std::ranges::stable_sort(made.profile.run_states.events, {}, &load::RunEvent::time_ns);
+  const std::array<std::array<uint64_t, 2>, 2> caused = {
+      {{0, 13}, {10, 5}}};  // Idle, Poor; ms of each holder
+  for (const Band band : {Band::kIdle, Band::kPoor}) {
+    analyze::BandSet one{};
+    one[size_t(band)] = true;
+    const auto concurrency = concurrency_of(made.profile);
+    const auto moments = analyze::band_moments(made.profile, made.symbols, {}, concurrency, one);
+    cr_assert_eq(moments.objects.size(), 1u);
+    std::array<uint64_t, 2> found{};
+    for (const analyze::Holder& holder : moments.objects[0].holders)
+      found[holder.thread == ThreadId{2}] += holder.caused_ns;
+    cr_expect_eq(found[0], caused[band == Band::kPoor][0] * kMs);
+    cr_expect_eq(found[1], caused[band == Band::kPoor][1] * kMs);
+  }
 }
 
 /// Somebody else was let go on meanwhile. Of a lock who had it is to be blamed all the same.
@@ -106,7 +141,7 @@ Test(waits, nobody_ends_what_timed_out) {
     made.profile.waits.releases = {{20 * kMs, 0, 0x10, {0}, {0}, 1, kind}};
     cr_expect_not(analyze::Releasers(made.profile).of(made.profile.waits.waits[0]));
     const auto counted = analyze::counted_waits(made.profile, {}, concurrency_of(made.profile));
-    const auto objects = analyze::wait_objects(made.profile, {}, counted);
+    const auto objects = analyze::wait_objects(made.profile, {}, concurrency_of(made.profile), counted);
     cr_assert_eq(objects.size(), 1u);
     cr_expect_eq(objects[0].holders.size(), kind == ObjectKind::kMutex ? 1u : 0u);
     cr_expect_eq(uncaused(objects[0], Uncaused::kTimedOut), kind == ObjectKind::kMutex ? 20 * kMs : 30 * kMs);
@@ -124,7 +159,7 @@ Test(waits, what_nobody_caused_is_told_by_its_reason) {
                               {38 * kMs, 5 * kMs, 0x10, {1}, {0}, 99, kKind}};
   made.profile.waits.releases = {{18 * kMs, 0, 0x10, {0}, {0}, 1, kKind}};
   const auto counted = analyze::counted_waits(made.profile, {}, concurrency_of(made.profile));
-  const auto objects = analyze::wait_objects(made.profile, {}, counted);
+  const auto objects = analyze::wait_objects(made.profile, {}, concurrency_of(made.profile), counted);
   cr_assert_eq(objects.size(), 1u);
   cr_assert_eq(objects[0].holders.size(), 1u);
   cr_expect_eq(objects[0].holders[0].caused_ns, 8 * kMs);
@@ -143,7 +178,7 @@ Test(waits, of_what_counts_the_begin_is_caused_first) {
                               {30 * kMs, 20 * kMs, 0x10, {1}, {0}, 1, ObjectKind::kCondition}};
   made.profile.waits.releases = {{20 * kMs, 0, 0x10, {0}, {0}, 1, ObjectKind::kCondition}};
   const auto counted = analyze::counted_waits(made.profile, {}, concurrency_of(made.profile));
-  for (const auto& object : analyze::wait_objects(made.profile, {}, counted)) {
+  for (const auto& object : analyze::wait_objects(made.profile, {}, concurrency_of(made.profile), counted)) {
     if (object.key.kind != ObjectKind::kCondition) continue;
     cr_expect_eq(object.wait_ns, 10 * kMs);
     cr_expect_eq(uncaused(object, Uncaused::kAfterRelease), 0u);
@@ -161,7 +196,7 @@ Test(waits, an_object_is_where_it_was_first_waited_for) {
                          {40 * kMs, 30 * kMs, 0x10, {1}, {2}, 1, ObjectKind::kMutex},
                          {50 * kMs, 45 * kMs, 0x10, {1}, {0}, 9, ObjectKind::kMutex}};
   const auto counted = analyze::counted_waits(profile, {}, concurrency_of(profile));
-  const auto objects = analyze::wait_objects(profile, {}, counted);
+  const auto objects = analyze::wait_objects(profile, {}, concurrency_of(profile), counted);
   cr_assert_eq(objects.size(), 1u);
   cr_expect_eq(objects[0].first.value, 2u, "and not of a sum, which has no stack");
 }
@@ -171,7 +206,7 @@ Test(waits, the_end_of_a_thread_releases_who_joins_it) {
   made.profile.threads[0].end_time = {39 * kMs};
   made.profile.waits.waits = {{40 * kMs, 30 * kMs, 100, {1}, {0}, 1, ObjectKind::kThread}};
   const auto counted = analyze::counted_waits(made.profile, {}, concurrency_of(made.profile));
-  const auto objects = analyze::wait_objects(made.profile, {}, counted);
+  const auto objects = analyze::wait_objects(made.profile, {}, concurrency_of(made.profile), counted);
   cr_assert_eq(objects.size(), 1u);
   cr_assert_eq(objects[0].holders.size(), 1u);
   cr_expect(objects[0].holders[0].thread == ThreadId{0});

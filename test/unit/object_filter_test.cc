@@ -59,7 +59,7 @@ Test(object_filter, sums_are_those_of_the_row) {
         analyze::counted_waits(made.profile, analyze::time_range(made.profile, {}), concurrency);
     uint64_t all = 0;
     std::set<uint32_t> numbers;
-    for (const analyze::WaitObject& object : analyze::wait_objects(made.profile, {}, counted)) {
+    for (const analyze::WaitObject& object : analyze::wait_objects(made.profile, {}, concurrency, counted)) {
       const Filter filter = request_for(std::to_string(object.number)).filter;
       const auto selection = analyze::select_waits(made.profile, made.symbols, filter, concurrency);
       cr_expect_eq(selection.kept[analyze::kCpu], object.wait_ns);

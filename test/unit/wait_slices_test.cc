@@ -41,8 +41,9 @@ Rows last_of(PathBuilder& built) { return analyze::wait_slices(built.profile()).
 analyze::WaitObject baton_of(PathBuilder& built) {
   built.observe();
   const load::Profile& profile = built.profile();
-  const auto counted = analyze::counted_waits(profile, {}, analyze::concurrency(profile, {}, {}));
-  const auto objects = analyze::wait_objects(profile, {}, counted);
+  const auto concurrency = analyze::concurrency(profile, {}, {});
+  const auto counted = analyze::counted_waits(profile, {}, concurrency);
+  const auto objects = analyze::wait_objects(profile, {}, concurrency, counted);
   const auto baton = std::ranges::find(objects, kBaton, [](const auto& each) { return each.key.address; });
   cr_assert(baton != objects.end());
   return *baton;

@@ -16,15 +16,10 @@ uint64_t sum_of(const std::vector<CountedWait>& waits) {
   return sum;
 }
 
-/// Of the waits what lies in the bands, of threads that are counted there.
-std::vector<CountedWait> waits_in_bands(const load::Profile& profile, const std::vector<CountedWait>& counted,
-                                        const std::vector<ThreadTime>& threads, const BandSet& bands) {
-  std::vector<CountedWait> waits;
-  for (CountedWait each : counted) {
-    const bool counts = threads[profile.waits.waits[each.row].thread.index()].waiting_ns > 0;
-    each.time_ns = counts ? time_in(each.bands, bands) : 0;
-    if (each.time_ns > 0) waits.push_back(each);
-  }
+/// Of the waits what lies in the bands.
+std::vector<CountedWait> waits_in_bands(std::vector<CountedWait> waits, const BandSet& bands) {
+  for (CountedWait& each : waits) each.time_ns = time_in(each.bands, bands);
+  std::erase_if(waits, [](const CountedWait& each) { return each.time_ns == 0; });
   return waits;
 }
 
@@ -63,7 +58,7 @@ BandMoments band_moments(const load::Profile& profile, const symbol::SymbolTable
   const TimeRange range = time_range(profile, filter);
   const FittedWaits fitted = fitted_waits(profile, range, concurrency, by_band);
   const std::vector<CountedWait> passing =
-      waits_that_pass(profile, symbols, filter, waits_in_bands(profile, fitted.counted, threads, bands));
+      waits_that_pass(profile, symbols, filter, waits_in_bands(fitted.counted, bands));
   const PassingRows passes(profile, symbols, filter);
   uint64_t all = 0;
   for (uint32_t i = 0; i < threads.size(); ++i) {
@@ -78,7 +73,7 @@ BandMoments band_moments(const load::Profile& profile, const symbol::SymbolTable
   }
   moments.kept.waiting_ns = sum_of(passing) + moments.other_waits_ns;
   moments.filtered_ns = all - moments.kept.sum();
-  moments.objects = wait_objects(profile, range, passing);
+  moments.objects = wait_objects(profile, range, concurrency, passing, bands);
   std::ranges::stable_sort(moments.objects, std::greater(), &WaitSum::wait_ns);
   return moments;
 }

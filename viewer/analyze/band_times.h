@@ -18,7 +18,6 @@ class BandTimes {
   /// `levels` outlives this.
   BandTimes(const Levels& levels, const BandRule& rule);
 
-  bool known() const { return !rows_.empty(); }
   /// ns of `range` by Band; what lies outside of the observed time is in none.
   Times of(TimeRange range) const;
 

@@ -17,6 +17,7 @@ namespace varve::analyze {
 enum class Band : uint8_t { kIdle, kPoor, kOk, kIdeal, kOver, kUnknown };
 inline constexpr size_t kBands = 5;  // without kUnknown
 using BandSet = std::array<bool, kBands>;
+inline constexpr BandSet kAllBands = {true, true, true, true, true};
 inline constexpr BandSet kIdleAndPoor = {true, true};
 
 enum class Scale : uint8_t {

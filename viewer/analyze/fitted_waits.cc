@@ -57,12 +57,9 @@ BandTimes::Times fit(std::span<CountedWait> waits, const ThreadBands& thread) {
   std::vector<double> cut(waits.size());
   own.cut_to_room(cut);
   own.put_where_room_is(cut);
-  for (size_t band = 0; band < kBands; ++band) left[band] -= own.in_band(band);
+  // Beyond 2^53 ns, which only a damaged profile has, numbers with a point are not exact.
+  for (size_t band = 0; band < kBands; ++band) left[band] -= std::min(left[band], own.in_band(band));
   return left;
-}
-
-bool was_there(const ThreadBands& thread) {
-  return std::ranges::any_of(thread, [](const ThreadTime& time) { return time.sum() > 0; });
 }
 
 }  // namespace
@@ -77,8 +74,7 @@ FittedWaits fitted_waits(const load::Profile& profile, TimeRange range, const Co
     const auto first = next;
     next = std::find_if(first, fitted.counted.end(),
                         [&](const CountedWait& each) { return thread_of(each) != ThreadId{i}; });
-    fitted.others.push_back({unseen[i], {}});
-    if (was_there(by_band[i])) fitted.others.back().bands = fit({first, next}, by_band[i]);
+    fitted.others.push_back({unseen[i], fit({first, next}, by_band[i])});
   }
   return fitted;
 }

@@ -28,7 +28,8 @@ struct FittedWaits {
 
 /// The bands of a wait are by its moments, which are known to a microsecond or two; those of a thread by its
 /// own clock, too. So what is too much in one band belongs to the others, as far as there is room. Waits of
-/// threads that `by_band`, of thread_bands(), has nothing of keep theirs.
+/// threads that `by_band`, of thread_bands(), has nothing of have no bands: nobody saw these threads, or they
+/// are of processes that do not pass.
 FittedWaits fitted_waits(const load::Profile& profile, TimeRange range, const Concurrency& concurrency,
                          const std::vector<ThreadBands>& by_band);
 FittedWaits fitted_waits(const load::Profile& profile, TimeRange range, const Concurrency& concurrency);

@@ -11,8 +11,10 @@
 #include <unordered_map>
 
 #include "common/session_keys.h"
+#include "viewer/analyze/concurrency.h"
 #include "viewer/analyze/object_numbers.h"
 #include "viewer/analyze/releasers.h"
+#include "viewer/analyze/wait_shares.h"
 #include "viewer/analyze/wait_slices.h"
 
 namespace varve::analyze {
@@ -21,13 +23,20 @@ namespace {
 using format::ObjectKind;
 using load::Wait;
 
+/// Releases that are looked at, of all waits: each thread that waits for a lock meets all that others let go
+/// of it meanwhile, and a damaged profile may have any number of both.
+constexpr size_t kMostReleases = 20'000'000;
+
 bool ended_by_itself(const Wait& wait) { return wait.timed_out || wait.kind == ObjectKind::kSleep; }
 
 class Builder {
  public:
-  Builder(const load::Profile& profile, TimeRange range)
+  Builder(const load::Profile& profile, TimeRange range, const Concurrency& concurrency,
+          const BandSet& chosen)
       : profile_(profile),
         range_(range),
+        bands_(concurrency.levels, concurrency.rule),
+        chosen_(chosen),
         releasers_(profile),
         number_of_(object_numbers(profile)),
         last_slice_(wait_slices(profile).last),
@@ -82,35 +91,44 @@ class Builder {
   }
 
   /// Who released it while the thread waited: of a lock each for the time since the release before, of
-  /// anything else who ended the wait for all of it. The rest by its reason. What does not count of a wait is
-  /// most often its end, another wait or one for a processor: so what counts is its begin. What lies outside
-  /// of the range is nobody's here.
+  /// anything else who ended the wait for all of it. The rest by its reason. What lies outside of the range
+  /// is nobody's here.
   void charge(size_t object, const CountedWait& counted, const Wait& wait) {
     const auto rows = ended_by(counted.row);
     const TimeRange counts = TimeRange{wait.begin_ns(), wait.end_ns}.within(range_);
-    uint64_t from = counts.begin, rest = counted.time_ns;
-    for (const Releasers::Row& row : rows) {
-      const uint64_t time = std::clamp(row.time_ns, from, counts.end);
-      const uint64_t caused = std::min(rest, time - from);
-      const bool released = range_.has(row.time_ns);
-      if (caused == 0 && !released) continue;
-      Holder& holder = holders_[object].try_emplace(std::pair(row.thread, row.path)).first->second;
-      holder.thread = row.thread;
-      holder.path = row.path;
-      holder.caused_ns += caused;
-      holder.most_waiters = std::max(holder.most_waiters, row.waiters);
-      if (released) times_[{object, holder.thread, holder.path}].insert(row.time_ns);
-      rest -= caused;
-      from = time;
+    std::vector<uint64_t> ends;
+    for (const Releasers::Row& row : rows)
+      ends.push_back(std::clamp(row.time_ns, ends.empty() ? counts.begin : ends.back(), counts.end));
+    const std::vector<uint64_t> caused = wait_shares(bands_, counted, chosen_, counts.begin, ends);
+    uint64_t rest = counted.time_ns;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      add_caused(object, rows[i], caused[i]);
+      rest -= caused[i];
     }
     objects_[object].uncaused_ns[size_t(reason(wait, !rows.empty()))] += rest;
   }
 
+  void add_caused(size_t object, const Releasers::Row& row, uint64_t caused_ns) {
+    const bool released = range_.has(row.time_ns);
+    if (caused_ns == 0 && !released) return;
+    Holder& holder = holders_[object].try_emplace(std::pair(row.thread, row.path)).first->second;
+    holder.thread = row.thread;
+    holder.path = row.path;
+    holder.caused_ns += caused_ns;
+    holder.most_waiters = std::max(holder.most_waiters, row.waiters);
+    if (released) times_[{object, holder.thread, holder.path}].insert(row.time_ns);
+  }
+
   /// Of a wait in slices who ended the last.
-  std::span<const Releasers::Row> ended_by(uint32_t wait_row) const {
+  std::span<const Releasers::Row> ended_by(uint32_t wait_row) {
     const Wait& wait = profile_.waits.waits[wait_row];
     if (wait.is_sum()) return {};
-    if (is_lock(wait.kind)) return releasers_.during(wait);
+    if (is_lock(wait.kind)) {
+      const auto rows = releasers_.during(wait);
+      if (rows.size() > releases_left_) return {};
+      releases_left_ -= rows.size();
+      return rows;
+    }
     const Releasers::Row* row = releasers_.row_of(profile_.waits.waits[last_slice_[wait_row]]);
     return row ? std::span(row, 1) : std::span<const Releasers::Row>();
   }
@@ -124,10 +142,13 @@ class Builder {
 
   const load::Profile& profile_;
   const TimeRange range_;
+  const BandTimes bands_;
+  const BandSet chosen_;
   const Releasers releasers_;
-  const std::vector<uint32_t> number_of_;        // by row of the waits
-  const std::vector<uint32_t> last_slice_;       // likewise
-  const uint64_t least_ns_;                      // of a wait that is a record of its own
+  const std::vector<uint32_t> number_of_;   // by row of the waits
+  const std::vector<uint32_t> last_slice_;  // likewise
+  const uint64_t least_ns_;                 // of a wait that is a record of its own
+  size_t releases_left_ = kMostReleases;
   std::unordered_map<uint32_t, size_t> places_;  // in `objects_`, by number
   std::vector<WaitObject> objects_;
   std::vector<uint64_t> first_ns_;  // by object: when it was first waited for with a stack
@@ -139,8 +160,9 @@ class Builder {
 }  // namespace
 
 std::vector<WaitObject> wait_objects(const load::Profile& profile, TimeRange range,
-                                     const std::vector<CountedWait>& counted) {
-  Builder builder(profile, range);
+                                     const Concurrency& concurrency, const std::vector<CountedWait>& counted,
+                                     const BandSet& chosen) {
+  Builder builder(profile, range, concurrency, chosen);
   for (uint32_t i = 0; i < counted.size(); ++i) builder.add(i, counted[i]);
   return builder.finish();
 }

@@ -41,9 +41,11 @@ struct WaitObject : WaitSum {
 };
 
 /// By poorly used time, then by all, the largest first. `counted` are waits of the range that pass a filter.
-/// Holders have what they caused in the range, and the releases that lie there.
+/// Their times are those in the bands `chosen`; of these and of the range holders have what they caused, and
+/// of the range their releases.
 std::vector<WaitObject> wait_objects(const load::Profile& profile, TimeRange range,
-                                     const std::vector<CountedWait>& counted);
+                                     const Concurrency& concurrency, const std::vector<CountedWait>& counted,
+                                     const BandSet& chosen = kAllBands);
 
 /// Those of the counted waits whose thread, process, module, function and object pass.
 std::vector<CountedWait> waits_that_pass(const load::Profile& profile, const symbol::SymbolTable& symbols,

@@ -316,7 +316,9 @@ void add_sentences(View& view, const Source& source, const Request& request, con
   const uint64_t chosen = moments.chosen_ns();
   text("Bands", band_words(moments.bands));
   if (std::ranges::count(source.concurrency->tracks, true) == 0)
-    return text("Elapsed", "Nothing passes the filter.");
+    return text("Elapsed", selection.kept[analyze::kCpu] == 0
+                               ? "No process that was observed passes the filter."
+                               : "The observer did not see the processes that pass the filter.");
   if (chosen == 0) return text("Elapsed", "There was no such moment.");
   text("Elapsed", fmt::format("For {} of {} ({:.0f}%) {} while {}", seconds_words({chosen}),
                               seconds_words({moments.elapsed_ns}), 100 * share(chosen, moments.elapsed_ns),

@@ -118,7 +118,7 @@ Table waiter_table(const ShownWaits& shown, std::span<const WaitObject> objects,
 
 void add_notes(const ShownWaits& shown, View& view) {
   const load::Profile& profile = shown.source.profile;
-  if (shown.whole_ns != 0 && shown.filtered_ns == shown.whole_ns)
+  if (shown.passing.empty() && shown.whole_ns != 0 && shown.filtered_ns == shown.whole_ns)
     view.notes.push_back("No wait passes the filter.");
   if (waits_are_off(profile)) view.notes.push_back(kWaitsOff);
   if (!profile.run_states.known())
@@ -161,7 +161,7 @@ Made make_waits(const Source& source, const Request& request, const analyze::Sel
       break;
     case By::kObject:
     case By::kUsual:
-      std::vector<WaitObject> objects = analyze::wait_objects(profile, range, passing);
+      std::vector<WaitObject> objects = analyze::wait_objects(profile, range, *source.concurrency, passing);
       const size_t kept = add_object_table(view, shown, objects);
       view.tables.push_back(holder_table(shown, objects, view));
       view.tables.push_back(waiter_table(shown, std::span(objects).first(kept), view));
