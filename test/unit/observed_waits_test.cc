@@ -154,6 +154,16 @@ Test(observed_waits, a_hook_without_a_stack_gets_that_of_the_look) {
   cr_expect(profile.waits.waits[0].observed_stack && !profile.waits.waits[0].observed);
 }
 
+/// From 10 to 30 ms, and in a signal handler meanwhile from 15 to 20: the other 10 ms are the look's.
+Test(observed_waits, what_lies_in_two_waits_of_hooks_is_explained_once) {
+  load::Profile profile = one_thread();
+  profile.waits.waits = {hooked(20, 5), hooked(30, 20)};
+  std::vector<Wait> waits = waits_of(profile, looks_at({45}));
+  std::erase_if(waits, [](const Wait& wait) { return !wait.observed; });
+  cr_expect_leq(sum_of(waits), 20 * kMs);
+  cr_expect_geq(sum_of(waits), 20 * kMs - 2, "but for rounding");
+}
+
 Test(observed_waits, sums_of_short_waits_are_not_told_again) {
   load::Profile profile = one_thread();
   profile.waits.waits = {hooked(60, 6, 600)};

@@ -38,6 +38,18 @@ struct Observed {
   bool in_pieces;
 };
 
+/// What any of them covers, by time: those of a signal handler lie within others.
+std::vector<BlockedStretch> united(std::vector<BlockedStretch> stretches) {
+  std::ranges::sort(stretches, {}, &BlockedStretch::begin);
+  std::vector<BlockedStretch> all;
+  for (const BlockedStretch& each : stretches)
+    if (!all.empty() && each.begin <= all.back().end)
+      all.back().end = std::max(all.back().end, each.end);
+    else
+      all.push_back(each);
+  return all;
+}
+
 /// One thread of the profile, with its looks in the order of time.
 class OfThread {
  public:
@@ -62,7 +74,7 @@ class OfThread {
   template <typename Add, typename Confirm>
   void make_rows(std::span<const WaitLook> looks, Add add, Confirm confirm) {
     for (const WaitLook& look : looks) take(look, add, confirm);
-    std::ranges::sort(explained_, {}, &BlockedStretch::begin);
+    explained_ = united(std::move(explained_));
     const double share = share_rest();
     if (share < kWorthSharing) return;
     for (const Anchor& anchor : anchors_) {
