@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstring>
+#include <span>
 #include <system_error>
 
 #include "common/session_keys.h"
@@ -118,8 +119,9 @@ void Observer::run() {
       flushed = now;
     }
     timespec timeout = time_until(next);
-    ppoll(wakes.data(), wakes.size(), &timeout, nullptr);
-    for (pollfd& wake : wakes)
+    const size_t count = source_->listens() ? wakes.size() : 1;
+    ppoll(wakes.data(), count, &timeout, nullptr);
+    for (pollfd& wake : std::span(wakes).first(count))
       if (wake.revents & (POLLHUP | POLLERR | POLLNVAL)) wake.fd = -1;  // nobody is left to wake us
     now = clock_now(CLOCK_MONOTONIC);
   }
