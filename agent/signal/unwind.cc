@@ -90,7 +90,7 @@ class Walk {
       // call.
       if (!in_object(at)) {
         rule = PackedRule::outside_objects();
-      } else if (!exact_ && !follows_call(at + 1)) {
+      } else if (!exact_ && !follows_call(at + 1) && !begins_stack(at + 1, registers_.value[cfi::kRbp])) {
         return PackedRule::stop(StackEnd::kBadReturn);
       }
     }
@@ -113,6 +113,13 @@ class Walk {
   bool follows_call(uint64_t return_address) {
     uint8_t before[7];
     return copy_by_kernel(return_address - sizeof before, before, sizeof before) && ends_with_call(before);
+  }
+
+  /// Where Go's runtime begins a goroutine's stack: as if a nop (90) had called the function, whose frame is
+  /// the last of the chain.
+  bool begins_stack(uint64_t return_address, uint64_t outer_frame) {
+    uint8_t before;
+    return outer_frame == 0 && copy_by_kernel(return_address - 1, &before, 1) && before == 0x90;
   }
 
   Outcome step(PackedRule rule) {
@@ -264,21 +271,34 @@ class Walk {
     if (frame == 0 && (result_.used_frame_pointer || sp() == memory_.own().high))
       return stop(StackEnd::kRoot);
     uint64_t outer, return_address;
-    if (!may_be_frame(frame) || !memory_.read(frame, &outer) || !memory_.read(frame + 8, &return_address)) {
+    const bool switches = is_chain_elsewhere(frame);
+    if (!(switches || may_be_frame(frame)) || !memory_.read(frame, &outer) ||
+        !memory_.read(frame + 8, &return_address)) {
       return stop(StackEnd::kNoUnwindInfo);
     }
     // What rbp points to is a frame if it continues the chain, or if the word above it is a return address.
     // (Return addresses that follow no call are common in interpreters.)
-    const bool chained = outer > frame && may_be_frame(outer);
-    if (!chained && return_address != 0 && !follows_call(return_address))
+    const bool chained = switches || (outer > frame && may_be_frame(outer));
+    if (!chained && return_address != 0 && !follows_call(return_address) &&
+        !begins_stack(return_address, outer))
       return stop(StackEnd::kNoUnwindInfo);
     leave_frame(return_address, frame + 16, outer);
+    if (switches) memory_.focus(sp());
     return kGoOn;
   }
 
   bool may_be_frame(uint64_t frame) const {
     return frame >= sp() && frame % 8 == 0 &&
            (!memory_.own().contains(sp()) || memory_.own().contains(frame));
+  }
+
+  /// Go calls C on the thread's own stack while rbp still points to a goroutine's. Any register's value might
+  /// be an address elsewhere, so two frames in a row have to be there.
+  bool is_chain_elsewhere(uint64_t frame) {
+    uint64_t outer, first, second;
+    if (!memory_.own().contains(sp()) || memory_.own().contains(frame) || frame % 8 != 0) return false;
+    return memory_.read(frame, &outer) && memory_.read(frame + 8, &first) && outer > frame &&
+           outer % 8 == 0 && memory_.read(outer + 8, &second) && follows_call(first) && follows_call(second);
   }
 
   /// A leaf that has not yet set up its frame pointer, or no longer has one, or has none.

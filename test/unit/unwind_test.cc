@@ -209,6 +209,35 @@ Test(unwind, frame_pointer_chain_ends_with_zero) {
   w.expect(leaf, StackEnd::kRoot, {outer + 1});
 }
 
+/// As Go's runtime begins stacks.
+Test(unwind, frame_pointer_chain_ends_after_a_nop) {
+  World w;
+  const Bytes call = {0xe8, 0, 0, 0, 0}, nop = {0x90, 0x55};
+  const uint64_t leaf = w.image->add_bare(call), first = w.image->add_bare(nop);
+  w.registers.value[cfi::kRbp] = w.at(4);
+  w.stack[4] = 0;
+  w.stack[5] = first + 1;
+  w.expect(leaf, StackEnd::kRoot, {first});
+  w.stack[4] = 1;
+  w.expect(leaf, StackEnd::kNoUnwindInfo, {});
+}
+
+/// As where Go calls C.
+Test(unwind, frame_pointer_chain_on_another_stack) {
+  World w;
+  const Bytes call = {0xe8, 0, 0, 0, 0};
+  const uint64_t leaf = w.image->add_bare(call), outer = w.image->add_bare(call);
+  std::span<uint64_t> other = World::page();
+  w.registers.value[cfi::kRbp] = reinterpret_cast<uint64_t>(&other[4]);
+  other[4] = reinterpret_cast<uint64_t>(&other[8]);
+  other[5] = outer + 5;
+  other[8] = 0;
+  other[9] = outer + 5;
+  w.expect(leaf, StackEnd::kRoot, {outer + 4, outer + 4});
+  other[9] = outer + 1;  // one frame alone may be anything
+  w.expect(leaf, StackEnd::kNoUnwindInfo, {});
+}
+
 Test(unwind, leaf_without_cfi_in_its_prologue) {
   World w;
   const uint64_t leaf = w.image->add_bare({0x55, 0x48, 0x89, 0xe5, 0x90, 0xc3});
