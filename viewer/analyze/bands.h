@@ -64,8 +64,9 @@ double default_target(const Machine& machine, Scale scale);
 /// Elapsed time by Band, of the range of the levels.
 std::array<uint64_t, kBands> time_by_band(const Levels& levels, const BandRule& rule);
 
-/// Whether it is the path of CPU time that was used while recording was paused, or whose samples are lost. A
-/// row of it stands at the end of its thread, and for no moment.
+/// Whether it is the path of CPU time that was used while recording was paused, or whose samples are lost.
+/// Paused time is no time of a band or level; a row of lost time stands at the end of its thread, and for no
+/// moment.
 bool has_no_moment(const load::Profile& profile, PathId path);
 
 /// A row each of Profile::samples: the band of its moment. A sample runs, so it is never Idle; kUnknown

@@ -92,13 +92,21 @@ void SegmentPaths::of_samples(const PathSegment& segment, const Use& use) const 
   PathId last;
   for (; row != end && *row < segment.range.end; ++row) {
     const auto index = size_t(row - times);
-    if (samples.ticks[index] == 0) continue;
+    if (!stands_for_moment(index)) continue;
     last = samples.path[index];
     if (*row > done) use(last, *row - done);
     done = std::max(done, *row);
   }
   if (!last.valid()) last = end_of(segment);
   if (done < segment.range.end) use(last, segment.range.end - done);
+}
+
+/// A sample, or a part of what the thread did after its last sample (load/ledger_times).
+bool SegmentPaths::stands_for_moment(size_t row) const {
+  if (profile_.samples.ticks[row] != 0) return true;
+  const load::SpecialSite kind =
+      profile_.sites[profile_.paths[profile_.samples.path[row].index()].site.index()].kind();
+  return kind == load::SpecialSite::kResidual || kind == load::SpecialSite::kNotSampled;
 }
 
 /// A segment without a tick: the next sample of its thread stands for all CPU time since the one before, so
@@ -131,10 +139,10 @@ PathId SegmentPaths::nearest_sample(const PathSegment& segment, uint64_t within_
   const auto times = samples.time_ns.begin();
   const auto next =
       size_t(std::lower_bound(times + ptrdiff_t(begin), times + ptrdiff_t(end), segment.range.end) - times);
-  constexpr size_t kLooks = 8;  // rows without a tick stand for no moment
+  constexpr size_t kLooks = 8;  // some rows stand for no moment
   const auto is_near = [&](size_t i) {
     const uint64_t time = samples.time_ns[i], at = segment.range.end;
-    return samples.ticks[i] != 0 && (time > at ? time - at : at - time) <= within_ns;
+    return stands_for_moment(i) && (time > at ? time - at : at - time) <= within_ns;
   };
   for (size_t i = next; i < end && i < next + kLooks; ++i)
     if (is_near(i)) return samples.path[i];

@@ -50,6 +50,7 @@ class SegmentPaths {
  private:
   void of_samples(const PathSegment& segment, const Use& use) const;
   PathId end_of(const PathSegment& segment) const;
+  bool stands_for_moment(size_t row) const;
   PathId nearest_sample(const PathSegment& segment, uint64_t within_ns) const;
 
   const load::Profile& profile_;

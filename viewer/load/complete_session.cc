@@ -30,12 +30,12 @@ void forget_after_stop(Profile& profile) {
     if (thread.end_time > stop) thread.end_time = stop, thread.end_cpu = {};
 }
 
-void complete_elapsed(Profile& profile) {
+void complete_elapsed(Profile& profile, const std::vector<ThreadFacts>& facts) {
   if (profile.session.elapsed != Nanos{}) return;
   Nanos last = std::max(profile.session.start_time, profile.run_states.end);
   for (const Process& process : profile.processes) last = std::max(last, process.end_time);
   for (const Thread& thread : profile.threads) last = std::max(last, thread.end_time);
-  for (uint64_t time : profile.samples.time_ns) last = std::max(last, Nanos{time});
+  for (const ThreadFacts& each : facts) last = std::max(last, each.last_sample);
   profile.session.elapsed = last - profile.session.start_time;
 }
 

@@ -3,6 +3,9 @@
 // these say of a time when nothing was to be recorded any more. Context: viewer.
 #pragma once
 
+#include <vector>
+
+#include "viewer/load/ledger.h"
 #include "viewer/load/profile.h"
 
 namespace varve::load {
@@ -14,8 +17,8 @@ void complete_session(Profile& profile);
 /// and it lived for as long as that.
 void forget_after_stop(Profile& profile);
 
-/// The elapsed time, where it is missing: until the last that is known. The samples are there.
-void complete_elapsed(Profile& profile);
+/// The elapsed time, where it is missing: until the last that is known. `facts`: of the ledger.
+void complete_elapsed(Profile& profile, const std::vector<ThreadFacts>& facts);
 
 /// The number of processors, where it is missing: at least so many as the run states name.
 void complete_processors(Profile& profile);

@@ -259,7 +259,7 @@ class LedgerMaker {
   Nanos add_row(ThreadId thread, Nanos time, Nanos weight, SpecialSite kind, Nanos& account) {
     weight = std::min(weight, Nanos{kMostCpuNs - total_.count});
     if (weight == Nanos{}) return weight;
-    rows_.push_back({thread, time, weight, row_path(thread, kind)});
+    rows_.push_back({thread, time, weight, row_path(thread, kind), kind});
     total_ += weight;
     account += weight;
     return weight;

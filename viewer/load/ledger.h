@@ -25,6 +25,7 @@ struct LedgerRow {
   Nanos time;
   Nanos weight;
   PathId path;
+  SpecialSite kind;
 };
 
 /// What the ledger needs of a thread beside its row.

@@ -21,6 +21,7 @@
 #include "viewer/load/descriptors.h"
 #include "viewer/load/join_tracks.h"
 #include "viewer/load/ledger.h"
+#include "viewer/load/ledger_times.h"
 #include "viewer/load/lifetimes.h"
 #include "viewer/load/marks.h"
 #include "viewer/load/object_sites.h"
@@ -65,12 +66,14 @@ class Loader {
     name_descriptors(profile_, agents_);
     find_creations(profile_);
     add_reaped(profile_, std::move(reaped_), changes_);
-    if (options_.samples) profile_.samples = finish_samples(tree);
-    complete_elapsed(profile_);
+    std::vector<LedgerRow> ledger;
+    if (options_.samples) ledger = add_ledger(tree);
+    complete_elapsed(profile_, facts_);
     complete_processors(profile_);
     add_marks();
     complete_track_ends(profile_, facts_);
     complete_lifetimes(profile_, facts_);
+    if (options_.samples) profile_.samples = finish_samples(ledger);
     if (source_.whole()) find_cut_files(source_, profile_.session, lengths_, profile_.damages);
     return std::move(profile_);
   }
@@ -88,7 +91,8 @@ class Loader {
   void add_samples(PathTree& tree);
   void add_chunk(const DecodedChunk& chunk, PathTree& tree);
   void find_start_sites(PathTree& tree);
-  Samples finish_samples(PathTree& tree);
+  std::vector<LedgerRow> add_ledger(PathTree& tree);
+  Samples finish_samples(const std::vector<LedgerRow>& ledger);
   void add_marks();
   void add_run_states();
 
@@ -346,11 +350,16 @@ void Loader::find_start_sites(PathTree& tree) {
   }
 }
 
-Samples Loader::finish_samples(PathTree& tree) {
+std::vector<LedgerRow> Loader::add_ledger(PathTree& tree) {
   find_start_sites(tree);
   find_object_sites(profile_, tree);
   facts_.resize(profile_.threads.size());  // of threads without an agent nothing more is known
-  table_.add_ledger(make_ledger(profile_, tree, facts_));
+  return make_ledger(profile_, tree, facts_);
+}
+
+Samples Loader::finish_samples(const std::vector<LedgerRow>& ledger) {
+  facts_.resize(profile_.threads.size());
+  table_.add_ledger(place_in_time(profile_, facts_, ledger));
   return table_.finish();
 }
 
