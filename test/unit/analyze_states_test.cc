@@ -339,3 +339,34 @@ Test(states, slices_shorter_than_a_nanosecond) {
 }
 
 // --- bands and classes
+
+/// Of a recorder that was killed: the thread ran on, which nobody observed, and that is not taken from its
+/// waits.
+Test(states, what_ran_after_the_observer_ended_is_not_settled) {
+  load::Profile profile;
+  profile.threads.resize(1);
+  profile.threads[0].process = {0};
+  profile.threads[0].track = {0};
+  profile.threads[0].end_cpu = {1'000'000'000};
+  profile.threads[0].end_time = {1'300'000'000};
+  profile.run_states.source = RunStates::Source::kSwitches;
+  profile.run_states.tracks.resize(1);
+  profile.run_states.end = {300'000'000};
+  for (const bool running : {true, false}) {
+    RunEvent event;
+    event.time_ns = running ? 0 : 100'000'000;
+    event.track = {0};
+    event.running = running ? RunEvent::kWhole : 0;
+    profile.run_states.events.push_back(event);
+  }
+  for (const uint64_t time : {100'000'000, 310'000'000, 1'300'000'000}) {
+    profile.samples.time_ns.push_back(time);
+    profile.samples.weight_ns.push_back(100'000'000);
+    profile.samples.thread.push_back({0});
+    profile.samples.path.push_back({0});
+    profile.samples.ticks.push_back(1);
+  }
+  const auto settled = settled_states(profile, {0, 300'000'000});
+  cr_expect_eq(settled[0].running_ns, 100'000'000);
+  cr_expect_eq(settled[0].waiting_ns(), 200'000'000);
+}

@@ -36,13 +36,24 @@ void add_time(ThreadStates& states, const RunEvent& event, uint64_t length) {
   states.wait_ns[size_t(event.wait)] += length - running - ready;
 }
 
-/// CPU time of each thread's samples and of what else its clock counted.
+/// CPU time of each thread's samples and of what else its clock counted, while it was observed. The end of a
+/// thread comes a moment after the observer's; one that ran on for longer, because its recorder was killed,
+/// counts until then.
 std::vector<uint64_t> clocked_within(const load::Profile& profile, TimeRange range) {
-  std::vector<uint64_t> time(profile.threads.size());
+  constexpr uint64_t kMomentNs = 50'000'000;
+  const uint64_t observed = profile.run_states.end.count;
+  std::vector<uint64_t> time(profile.threads.size()), after(time.size());
+  std::vector<bool> ran_on(time.size());
   const load::Samples& samples = profile.samples;
-  for (size_t i = 0; i < samples.size(); ++i)
-    if (samples.thread[i].valid() && samples.time_ns[i] >= range.begin && samples.time_ns[i] <= range.end)
-      time[samples.thread[i].index()] += samples.weight_ns[i];
+  for (size_t i = 0; i < samples.size(); ++i) {
+    const uint64_t at = samples.time_ns[i];
+    if (!samples.thread[i].valid()) continue;
+    const size_t thread = samples.thread[i].index();
+    if (at > observed && at - observed > kMomentNs) ran_on[thread] = true;
+    if (at >= range.begin && at <= range.end) (at > observed ? after : time)[thread] += samples.weight_ns[i];
+  }
+  for (size_t i = 0; i < time.size(); ++i)
+    if (!ran_on[i]) time[i] += after[i];
   return time;
 }
 

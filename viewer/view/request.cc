@@ -115,6 +115,12 @@ void add_common_notes(View& view, const Kind& kind, const Source& source, const 
   const std::string end =
       source.concurrency->banded || source.of_waits ? states_end_words(source.profile) : "";
   const auto tells = [&](std::string_view note) { return note.find(end) != std::string_view::npos; };
+  const uint64_t lost = source.profile.run_states.lost;
+  const bool counts = std::ranges::any_of(
+      view.notes, [](const std::string& note) { return note.starts_with("Run states "); });
+  if (lost != 0 && (source.concurrency->banded || source.of_waits) && !tells_of_damages(kind) && !counts)
+    view.notes.push_back(fmt::format(
+        "{} records of context switches were lost: bands, waits and what threads did are not exact.", lost));
   if (!end.empty() && kind.make != make_quality && std::ranges::none_of(view.notes, tells))
     view.notes.push_back(fmt::format(
         "Run states end after {}: what came later is in no band, and of waits only counted.", end));

@@ -83,6 +83,8 @@ std::string lost_words(const load::Profile& profile, std::string_view noun) {
   if (profile.lost_time.count != 0)
     words +=
         fmt::format(", and {} of CPU time without one that can be read", seconds_words(profile.lost_time));
+  if (profile.run_states.lost != 0)
+    words += fmt::format(", and {} records of context switches", profile.run_states.lost);
   return words;
 }
 

@@ -114,7 +114,7 @@ void Observer::run() {
   while (!stopping_ && !writer_->failed()) {
     Nanos next = source_->look(now);
     if (affinity_.due(now)) affinity_.look(now, source_->threads());
-    if (now - flushed >= kFlushPeriod) {
+    if (next - flushed >= kFlushPeriod) {
       writer_->flush(now);
       flushed = now;
     }

@@ -147,7 +147,8 @@ std::string SwitchRings::open_ring(pid_t command, int processor, size_t& pages) 
 /// tenth of their time so. A large ring is looked at before it is full, but after a quiet time.
 bool SwitchRings::listens() const {
   const size_t large = kMostPages * size_t(sysconf(_SC_PAGESIZE));
-  return pauses_.resting() || rings_.front().mapped_size < large;
+  return pauses_.resting() ||
+         std::ranges::any_of(rings_, [&](const Ring& ring) { return ring.mapped_size < large; });
 }
 
 void SwitchRings::add_wakes(std::vector<pollfd>& wakes) const {
