@@ -20,7 +20,7 @@ uint64_t least_ns() { return agent_state.wait_min_ns / 2; }
 
 void Releasing::look() {
   // The calling thread has the lock still: no more than a look where there are too many anyway.
-  if (!wait_allowance.has_any(recent_ns())) return;
+  if (!release_allowance.has_any(recent_ns())) return;
   const uint64_t now = monotonic_ns(), since = wait_trace.waiters.since_ns(place_);
   if (!current_block || !current_block->live || !has_room(*current_block, this)) return;
   if (now < since + least_ns()) {
@@ -28,7 +28,7 @@ void Releasing::look() {
     time_ns_ = now;
     return;
   }
-  if (!wait_allowance.take(now)) return;
+  if (!release_allowance.take(now)) return;
   waiters_ = std::max(wait_trace.waiters.count(place_), 1);
   if (place_ != object_) wait_trace.waiters.unlock_at(object_, now);
   waited_ns_ = now - since;
@@ -54,7 +54,7 @@ void note_last_to_come(const LastToCome& last) {
   if (now < last.since_ns + least_ns())
     return wait_trace.release_notes.add(ObjectKind::kBarrier, last.barrier, current_block->record->index,
                                         now);
-  if (!wait_allowance.take(now)) return;
+  if (!release_allowance.take(now)) return;
   write_now({format::RecordKind::kRelease, ObjectKind::kBarrier, last.barrier, last.came_ns,
              now - last.came_ns, uint64_t(std::max(last.others, 1))});
 }

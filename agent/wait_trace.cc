@@ -37,7 +37,7 @@ void write_sum(ThreadBlock& block, const WaitSum& sum) {
 void write_noted_release(const OpenWait& wait, uint64_t now) {
   const ReleaseNote note = wait_trace.release_notes.find(wait.kind, wait.object);
   const bool before = note.time_ns + format::kWaitClockNs < wait.begin_ns;
-  if (before || note.time_ns > now || !wait_allowance.take(now)) return;
+  if (before || note.time_ns > now || !release_allowance.take(now)) return;
   const bool is_call = wait.kind == ObjectKind::kBarrier;  // its releases have how long the call took
   const uint64_t waited = is_call || note.time_ns < wait.begin_ns ? 0 : note.time_ns - wait.begin_ns;
   write_for_other(note.thread,
