@@ -15,8 +15,8 @@ namespace varve::agent {
 /// A process may write so many waits: four a millisecond, four thousand at once. One takes 1 to 4 us, most of
 /// it for its stack, so that is about 1 % of a processor. Waits beyond are counted like short ones.
 inline constinit Allowance wait_allowance{250'000, 1'000'000'000};
-/// And so many releases, half as many, which waits must not use up: who sleeps with a lock would take the last
-/// allowance for its own wait immediately before it lets the others go on.
+/// And so many releases, half as many, which waits must not use up: who sleeps with a lock would take the
+/// last allowance for its own wait immediately before it lets the others go on.
 inline constinit Allowance release_allowance{500'000, 2'000'000'000};
 
 /// A wait, a release or a creation that was over at `time_ns`; what the numbers are: kWaitEvent.

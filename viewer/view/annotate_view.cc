@@ -330,6 +330,10 @@ Made make_annotation(const Source& source, const Request& request, const analyze
   const AnnotateRequest& wanted = request.annotate;
   const auto sites =
       analyze::sites_of(source.profile, source.symbols, selection.by_path, request.inlines, function);
+  if (std::ranges::all_of(sites, [&](SiteId site) { return source.profile.sites[site.index()].special(); }))
+    return tl::unexpected(
+        fmt::format("{} is no function and has no code; varve report quality has more of it",
+                    source.symbols.strings.text(source.symbols.functions[function.index()].name)));
   const auto code = wanted.code ? wanted.code(source.profile, sites)
                                 : std::make_shared<const symbol::FoundCode>(
                                       symbol::code_for(source.profile, sites, wanted.symbols));

@@ -65,7 +65,7 @@ void add_notes(View& view, const Source& source, const Request& request, const a
     view.notes.push_back(
         "Where there are no run states a thread on the path counts as active where no hook saw it wait, so "
         "Cruise and Impact may have waits in them.");
-  if (profile.session.number(session_key::kWaitMinNs) == 0)
+  if (profile.session.number(session_key::kWaitMinNs) == 0 && profile.waits.waits.empty())
     view.notes.push_back(
         "Waits were not recorded (--waits), so the path cannot go to the threads that others waited for, but "
         "by their creation.");
@@ -81,7 +81,8 @@ void add_notes(View& view, const Source& source, const Request& request, const a
   if (request.by == By::kFunction)
     view.notes.push_back(
         "The run could be shorter by no more than Bound if the function, with all that it calls, used no CPU "
-        "time, and by no more than Total if it did not wait either.");
+        "time, and by no more than Total if it did not wait either; by less where another path is then the "
+        "longest.");
   const analyze::Filter& filter = request.filter;
   if (filter.thread.given() || filter.process.given() || filter.module.given() || filter.function.given() ||
       filter.object.given() || request.metric != analyze::kCpu)

@@ -101,6 +101,9 @@ Cut cut_list(const std::vector<uint64_t>& sizes, uint64_t whole, const Request& 
   Cut cut;
   const double least = request.min_share * double(whole);
   while (cut.kept < sizes.size() && double(sizes[cut.kept]) >= least) ++cut.kept;
+  // A table of nothing but what was cut answers nothing; who asks for a larger share means it.
+  constexpr size_t kFew = 3;
+  if (cut.kept == 0 && request.min_share <= kTextTreeShare) cut.kept = std::min(kFew, sizes.size());
   const bool by_limit = request.limit != 0 && cut.kept > request.limit;
   if (by_limit) cut.kept = size_t(request.limit);
   cut.below = sizes.size() - cut.kept;
