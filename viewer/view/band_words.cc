@@ -99,6 +99,13 @@ std::string states_end_words(const load::Profile& profile) {
                      trouble.empty() ? "" : fmt::format(" ({})", trouble));
 }
 
+std::string paused_words(const load::Profile& profile) {
+  const analyze::TimeRange run{profile.session.start_time.count, profile.run_states.end.count};
+  const uint64_t paused = run.length() - analyze::CountedTime(profile.pauses).in(run);
+  if (!profile.run_states.known() || paused == 0) return "";
+  return fmt::format("{:.2f} of {:.2f} s", double(paused) / 1e9, double(profile.session.elapsed.count) / 1e9);
+}
+
 std::string source_words(const load::Profile& profile) {
   using Origin = load::RunStates::Source;
   const load::RunStates& states = profile.run_states;
@@ -124,11 +131,8 @@ std::string source_words(const load::Profile& profile) {
     words += " How many processors there were is not in the profile: it is taken for one.";
   if (profile.session.text(session_key::kFollow) == "0")
     words += " They are those of the command's own process alone (--no-follow).";
-  const analyze::TimeRange run{profile.session.start_time.count, states.end.count};
-  const uint64_t paused = run.length() - analyze::CountedTime(profile.pauses).in(run);
-  if (paused)
-    words += fmt::format(" What was paused, {:.2f} of {:.2f} s, is in no band and no level.",
-                         double(paused) / 1e9, double(profile.session.elapsed.count) / 1e9);
+  if (const std::string paused = paused_words(profile); !paused.empty())
+    words += fmt::format(" What was paused, {}, is in no band and no level.", paused);
   return words;
 }
 

@@ -34,6 +34,9 @@ std::string unknown_states_words(const load::Profile& profile);
 /// "0.52 of 3.00 s" where they end before the run does, with why; otherwise empty.
 std::string states_end_words(const load::Profile& profile);
 
+/// "1.00 of 2.62 s" of the observed run, where it was paused; otherwise empty.
+std::string paused_words(const load::Profile& profile);
+
 /// One sentence on where the run states come from and how exact they are, or why there are none.
 std::string source_words(const load::Profile& profile);
 

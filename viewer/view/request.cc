@@ -112,18 +112,23 @@ void add_common_notes(View& view, const Kind& kind, const Source& source, const 
     view.notes.push_back(fmt::format(
         "{} of this profile: what could not be read is missing here. varve report quality names it.",
         plural(damages, "damage", "damages")));
-  const std::string end =
-      source.concurrency->banded || source.of_waits ? states_end_words(source.profile) : "";
-  const auto tells = [&](std::string_view note) { return note.find(end) != std::string_view::npos; };
-  const uint64_t lost = source.profile.run_states.lost;
-  const bool counts = std::ranges::any_of(
-      view.notes, [](const std::string& note) { return note.starts_with("Run states "); });
-  if (lost != 0 && (source.concurrency->banded || source.of_waits) && !tells_of_damages(kind) && !counts)
-    view.notes.push_back(fmt::format(
-        "{} records of context switches were lost: bands, waits and what threads did are not exact.", lost));
-  if (!end.empty() && kind.make != make_quality && std::ranges::none_of(view.notes, tells))
-    view.notes.push_back(fmt::format(
-        "Run states end after {}: what came later is in no band, and of waits only counted.", end));
+  const auto tells = [&](std::string_view words) {
+    return std::ranges::any_of(
+        view.notes, [&](const std::string& note) { return note.find(words) != std::string::npos; });
+  };
+  if (source.concurrency->banded || source.of_waits) {
+    const std::string end = states_end_words(source.profile), paused = paused_words(source.profile);
+    if (!end.empty() && kind.make != make_quality && !tells(end))
+      view.notes.push_back(fmt::format(
+          "Run states end after {}: what came later is in no band, and of waits only counted.", end));
+    if (!paused.empty() && !tells_of_damages(kind) && !tells("What was paused"))
+      view.notes.push_back(fmt::format("What was paused, {}, is in no band; waits go on in it.", paused));
+    const uint64_t lost = source.profile.run_states.lost;
+    if (lost != 0 && !tells_of_damages(kind) && !tells("Run states come from switches"))
+      view.notes.push_back(fmt::format(
+          "{} records of context switches were lost: bands, waits and what threads did are not exact.",
+          lost));
+  }
   if (kind.make != make_idle && request.explained != analyze::kIdleAndPoor)
     view.notes.push_back("--band is for varve report idle and changes nothing here.");
   if (const MetricKind& metric = metric_kind(request.metric); metric.metric != analyze::kCpu)
