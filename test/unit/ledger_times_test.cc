@@ -21,6 +21,7 @@ struct World {
   World() {
     profile.threads.resize(1);
     profile.threads[0].process = {0};
+    profile.processes.resize(2);
     profile.threads[0].track = {0};
     profile.run_states.source = RunStates::Source::kSwitches;
     profile.run_states.tracks.resize(1);

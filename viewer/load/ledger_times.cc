@@ -4,6 +4,7 @@
 #include "viewer/load/ledger_times.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "viewer/load/row_groups.h"
 
@@ -61,7 +62,12 @@ class Placer {
         facts_(facts),
         events_(profile.run_states.tracks.size(), profile.run_states.events.size(),
                 [&](size_t row) { return profile.run_states.events[row].track.index(); }),
-        looks_(kLooksPerEvent * profile.run_states.events.size() + kLooksAtLeast) {}
+        pauses_(profile.processes.size()),
+        looks_(kLooksPerEvent * profile.run_states.events.size() + kLooksAtLeast) {
+    for (const Pause& pause : profile.pauses)
+      add_range(pause.process.valid() ? pauses_[pause.process.index()] : run_pauses_,
+                {pause.begin.count, pause.end.count});
+  }
 
   void place(const LedgerRow& row, std::vector<LedgerRow>& placed) {
     const std::vector<Range> ranges = row.thread.valid() ? ranges_of(row) : std::vector<Range>();
@@ -87,13 +93,14 @@ class Placer {
   }
 
   std::vector<Range> pauses_of(ProcessId process, Range life) const {
-    std::vector<Range> ranges;
-    for (const Pause& pause : profile_.pauses) {
-      const bool meant = !pause.process.valid() || pause.process == process;
-      const Range range{std::max(pause.begin.count, life.begin), std::min(pause.end.count, life.end)};
-      if (meant && range.begin < range.end) add_range(ranges, range);
+    std::vector<Range> all, within;
+    std::ranges::merge(run_pauses_, pauses_[process.index()], std::back_inserter(all), {}, &Range::begin,
+                       &Range::begin);
+    for (const Range& pause : all) {
+      const Range range{std::max(pause.begin, life.begin), std::min(pause.end, life.end)};
+      if (range.begin < range.end) add_range(within, range);
     }
-    return ranges;
+    return within;
   }
 
   /// When the thread ran, into the slices, which are in the order of time. False where it is not known to
@@ -150,8 +157,10 @@ class Placer {
 
   const Profile& profile_;
   const std::vector<ThreadFacts>& facts_;
-  const RowGroups events_;  // by track
-  uint64_t looks_;          // at events, that are left
+  const RowGroups events_;                  // by track
+  std::vector<Range> run_pauses_;           // of the whole run
+  std::vector<std::vector<Range>> pauses_;  // of one process, by process
+  uint64_t looks_;                          // at events, that are left
 };
 
 }  // namespace
