@@ -142,13 +142,14 @@ class Placer {
                         std::vector<LedgerRow>& placed) {
     double ran = 0;
     for (const Slice& slice : slices) ran += slice.ran;
+    const auto ran_in = [](const Slice& slice) { return slice.ran != 0; };
+    const Slice* last = &*std::find_if(slices.rbegin(), slices.rend(), ran_in);
     uint64_t left = row.weight.count;
     for (auto slice = slices.begin(); slice != slices.end() && left > 0; ++slice) {
-      if (slice->ran == 0) continue;
-      const bool rest = std::all_of(slice + 1, slices.end(), [](const Slice& each) { return each.ran == 0; });
+      if (!ran_in(*slice)) continue;
       // Of less than kMostCpuNs, so a product that was rounded is still a number.
-      const auto share = uint64_t(double(left) * std::min(1.0, slice->ran / ran));
-      const uint64_t part = rest ? left : std::min(left, share);
+      const auto share = uint64_t(double(left) * (ran > slice->ran ? slice->ran / ran : 1.0));
+      const uint64_t part = &*slice == last ? left : std::min(left, share);
       ran -= slice->ran;
       left -= part;
       if (part) placed.push_back({row.thread, {slice->until}, {part}, row.path, row.kind});
