@@ -31,10 +31,14 @@ class SegmentWords {
 
   /// Of the leaf, where most of the time was; none where there is no stack.
   FunctionId function(const PathSegment& segment) const {
-    return function_by(segment, [this](PathId path) { return leaf(path); });
+    return function_by(segment, [this](PathId path) { return leaf(path); }).function;
   }
+  struct Most {
+    FunctionId function;
+    double share;  // of the segment
+  };
   /// Likewise, but what libraries did for the program counts for the program.
-  FunctionId own_function(const PathSegment& segment) {
+  Most own_function(const PathSegment& segment) {
     return function_by(segment, [this](PathId path) { return callers_.of(path); });
   }
   std::string_view function_name(FunctionId function, bool in_short) const {
@@ -57,9 +61,13 @@ class SegmentWords {
   /// What it did: a function; what it waited for and, if there is room, where.
   std::string doing(const PathSegment& segment, bool in_short) {
     if (segment.what == PathClass::kNotRecorded) return segment.paused ? "[paused]" : "[not recorded]";
-    const std::string_view name = function_name(own_function(segment), in_short);
-    if (segment.what == PathClass::kCruise || segment.what == PathClass::kImpact)
-      return std::string(name.empty() ? kEmptyStack : name);
+    const Most most = own_function(segment);
+    const std::string_view name = function_name(most.function, in_short);
+    if (segment.what == PathClass::kCruise || segment.what == PathClass::kImpact) {
+      // Of a long part the function of most samples may have few.
+      const std::string share = most.share < 0.5 ? fmt::format(" ({:.0f}%)", 100 * most.share) : "";
+      return std::string(name.empty() ? kEmptyStack : name) + share;
+    }
     return name.empty() || in_short ? std::string(object(segment))
                                     : fmt::format("{} ({})", object(segment), name);
   }
@@ -82,11 +90,14 @@ class SegmentWords {
  private:
   /// The one of most of the time.
   template <typename FunctionOf>
-  FunctionId function_by(const PathSegment& segment, const FunctionOf& function_of) const {
+  Most function_by(const PathSegment& segment, const FunctionOf& function_of) const {
     std::map<FunctionId, uint64_t> times;
     shown_.paths.for_each(segment, [&](PathId path, uint64_t ns) { times[function_of(path)] += ns; });
-    const auto by_time = [](const auto& a, const auto& b) { return a.second < b.second; };
-    return times.empty() ? FunctionId::none() : std::ranges::max_element(times, by_time)->first;
+    if (times.empty()) return {FunctionId::none(), 1};
+    uint64_t all = 0;
+    for (const auto& [function, ns] : times) all += ns;
+    const auto most = std::ranges::max_element(times, {}, [](const auto& each) { return each.second; });
+    return {most->first, share(most->second, all)};
   }
   FunctionId leaf(PathId path) const {
     const SiteId site = profile_.paths[path.index()].site;
