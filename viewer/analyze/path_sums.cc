@@ -62,6 +62,12 @@ PathLevels path_levels(std::span<const PathSegment> segments, const Levels& leve
   return result;
 }
 
+namespace {
+
+constexpr size_t kLooks = 8;  // at rows, as some stand for no moment
+
+}  // namespace
+
 SegmentPaths::SegmentPaths(const load::Profile& profile)
     : profile_(profile), first_(profile.threads.size() + 1) {
   const std::vector<ThreadId>& threads = profile.samples.thread;
@@ -97,6 +103,12 @@ void SegmentPaths::of_samples(const PathSegment& segment, const Use& use) const 
     if (*row > done) use(last, *row - done);
     done = std::max(done, *row);
   }
+  // After its last sample the thread's residual time comes.
+  for (size_t looks = 0; row != end && looks < kLooks && !stands_for_moment(size_t(row - times)); ++looks)
+    ++row;
+  const bool residual =
+      row != end && samples.ticks[size_t(row - times)] == 0 && stands_for_moment(size_t(row - times));
+  if (residual) last = samples.path[size_t(row - times)];
   if (!last.valid()) last = end_of(segment);
   if (done < segment.range.end) use(last, segment.range.end - done);
 }
@@ -139,7 +151,6 @@ PathId SegmentPaths::nearest_sample(const PathSegment& segment, uint64_t within_
   const auto times = samples.time_ns.begin();
   const auto next =
       size_t(std::lower_bound(times + ptrdiff_t(begin), times + ptrdiff_t(end), segment.range.end) - times);
-  constexpr size_t kLooks = 8;  // some rows stand for no moment
   const auto is_near = [&](size_t i) {
     const uint64_t time = samples.time_ns[i], at = segment.range.end;
     return stands_for_moment(i) && (time > at ? time - at : at - time) <= within_ns;
