@@ -15,7 +15,6 @@
 #include "test/unit/sleeper.h"
 #include "viewer/record/observe/cpu_budget.h"
 #include "viewer/record/observe/proc_text.h"
-#include "viewer/record/observe/quiet_pauses.h"
 #include "viewer/record/observe/task_table.h"
 #include "viewer/record/observe/wait_kind.h"
 #include "viewer/record/observe/wait_look.h"
@@ -183,26 +182,6 @@ Test(observe, processes_are_found_and_forgotten_without_a_trace) {
     cr_expect_leq(open_descriptors(), before + 5);
   }
   cr_expect_eq(open_descriptors(), before);
-}
-
-/// Pauses double while nothing happens and all who wait are known; news makes the next pass come soon.
-Test(quiet_pauses, grow_while_nothing_happens) {
-  QuietPauses pauses;
-  const auto pass = [&](bool quiet, bool settled) {
-    pauses.pass(quiet, settled);
-    return pauses.pause();
-  };
-  cr_expect_eq(pass(true, true).count, QuietPauses::kFirst.count);
-  cr_expect_not(pauses.resting());
-  cr_expect_eq(pass(true, true).count, 2 * QuietPauses::kFirst.count);
-  cr_expect(pauses.resting());
-  for (int i = 0; i < 10; ++i) pass(true, true);
-  cr_expect_eq(pauses.pause().count, QuietPauses::kLongest.count);
-  cr_expect_eq(pass(true, false).count, QuietPauses::kFirst.count, "who waits has yet to be looked at");
-  pass(true, true);
-  cr_expect_eq(pass(false, true).count, 0);
-  cr_expect_not(pauses.resting());
-  cr_expect_eq(pass(true, true).count, QuietPauses::kFirst.count);
 }
 
 Test(observe, what_was_spent_is_paid_back_in_time) {

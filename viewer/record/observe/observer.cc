@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <csignal>
 #include <cstring>
-#include <span>
 #include <system_error>
 
 #include "common/session_keys.h"
@@ -119,9 +118,8 @@ void Observer::run() {
       flushed = now;
     }
     timespec timeout = time_until(next);
-    const size_t count = source_->listens() ? wakes.size() : 1;
-    ppoll(wakes.data(), count, &timeout, nullptr);
-    for (pollfd& wake : std::span(wakes).first(count))
+    ppoll(wakes.data(), wakes.size(), &timeout, nullptr);
+    for (pollfd& wake : wakes)
       if (wake.revents & (POLLHUP | POLLERR | POLLNVAL)) wake.fd = -1;  // nobody is left to wake us
     now = clock_now(CLOCK_MONOTONIC);
   }

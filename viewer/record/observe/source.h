@@ -23,9 +23,8 @@ class Source {
 
   /// Immediately before the command is let go: from now on its states count.
   virtual void begin(Nanos start) = 0;
-  /// Adds the descriptors that it wants to be woken by, at times at which it listens.
+  /// Adds the descriptors that it wants to be woken by.
   virtual void add_wakes(std::vector<pollfd>&) const {}
-  virtual bool listens() const { return true; }
   /// Looks. Returns when it wants to look again (CLOCK_MONOTONIC), whether a descriptor wakes it or not.
   virtual Nanos look(Nanos now) = 0;
   /// The last look, at all that happened until `now`.

@@ -20,10 +20,10 @@
 namespace varve::record::observe {
 namespace {
 
-/// From one look to the next: soon after a thread began to wait, because what for can only be seen while it
-/// does; later where looks would cost more than the observer may, or where none began (quiet_pauses.h). A
-/// small ring that is half full wakes earlier.
-constexpr Nanos kShortest{20 * kNanosPerMilli.count}, kLongest = QuietPauses::kFirst;
+/// From one look to the next. Soon after a thread began to wait, because what for can only be seen while it
+/// does; later where none did, or where looks would cost more than the observer may. A small ring
+/// that is half full wakes earlier.
+constexpr Nanos kShortest{20 * kNanosPerMilli.count}, kLongest{50 * kNanosPerMilli.count};
 /// Looks at stacks may take one part in so many of one processor, but when nothing new waits: that is some
 /// two hundred a second.
 constexpr uint64_t kStacksOneIn = 400;
@@ -144,15 +144,11 @@ std::string SwitchRings::open_ring(pid_t command, int processor, size_t& pages) 
 }
 
 /// The end of each thread wakes who polls a ring, though nothing is to be read: 20,000 short threads took a
-/// tenth of their time so. A large ring is looked at before it is full, but after a quiet time.
-bool SwitchRings::listens() const {
-  const size_t large = kMostPages * size_t(sysconf(_SC_PAGESIZE));
-  return pauses_.resting() ||
-         std::ranges::any_of(rings_, [&](const Ring& ring) { return ring.mapped_size < large; });
-}
-
+/// tenth of their time so. A large ring is looked at before it is full.
 void SwitchRings::add_wakes(std::vector<pollfd>& wakes) const {
-  for (const Ring& ring : rings_) wakes.push_back({ring.descriptor, POLLIN, 0});
+  const size_t large = kMostPages * size_t(sysconf(_SC_PAGESIZE));
+  for (const Ring& ring : rings_)
+    if (ring.mapped_size < large) wakes.push_back({ring.descriptor, POLLIN, 0});
 }
 
 void SwitchRings::drain() {
@@ -179,9 +175,8 @@ Nanos SwitchRings::look(Nanos now) {
   used = clock_now(CLOCK_THREAD_CPUTIME_ID);
   budget_.charge(now, used - used_);
   used_ = used;
-  pauses_.pass(quiet, tracks_.all_looked_at());
   if (taken > kMany) return now + kShortest;
-  return quiet ? now + pauses_.pause() : std::min(budget_.next(now, kShortest), now + kLongest);
+  return quiet ? now + kLongest : std::min(budget_.next(now, kShortest), now + kLongest);
 }
 
 void SwitchRings::finish(Nanos now) {

@@ -14,7 +14,6 @@
 #include "viewer/record/observe/event_merge.h"
 #include "viewer/record/observe/observer_writer.h"
 #include "viewer/record/observe/perf_ring.h"
-#include "viewer/record/observe/quiet_pauses.h"
 #include "viewer/record/observe/source.h"
 #include "viewer/record/observe/switch_tracks.h"
 
@@ -32,7 +31,6 @@ class SwitchRings : public Source {
 
   void begin(Nanos start) override { tracks_.begin(start); }
   void add_wakes(std::vector<pollfd>& wakes) const override;
-  bool listens() const override;
   Nanos look(Nanos now) override;
   void finish(Nanos now) override;
   std::vector<pid_t> threads() override { return tracks_.threads(); }
@@ -54,7 +52,6 @@ class SwitchRings : public Source {
   EventMerge merge_;
   SwitchTracks tracks_;
   CpuBudget budget_;
-  QuietPauses pauses_;
   Nanos used_;            // CPU time of this thread at the end of the last look
   uint64_t unsound_ = 0;  // rings whose content made no sense
 };

@@ -33,8 +33,6 @@ class SwitchTracks {
 
   /// Looks at threads that are still blocked as far as the events tell.
   void look_at_blocked(Nanos now, Allowance looks, Allowance stacks);
-  /// Whether no thread is left that waits and is to be looked at.
-  bool all_looked_at() const { return blocked_.empty(); }
   /// All events up to `time` were taken: what looks until then saw is certain.
   void settle(Nanos time);
 
