@@ -90,7 +90,7 @@ class Walk {
       // call.
       if (!in_object(at)) {
         rule = PackedRule::outside_objects();
-      } else if (!exact_ && !follows_call(at + 1) && !begins_stack(at + 1, registers_.value[cfi::kRbp])) {
+      } else if (!exact_ && !follows_call(at + 1) && !begins_stack(at + 1)) {
         return PackedRule::stop(StackEnd::kBadReturn);
       }
     }
@@ -115,11 +115,16 @@ class Walk {
     return copy_by_kernel(return_address - sizeof before, before, sizeof before) && ends_with_call(before);
   }
 
-  /// Where Go's runtime begins a goroutine's stack: as if a nop (90) had called the function, whose frame is
-  /// the last of the chain.
-  bool begins_stack(uint64_t return_address, uint64_t outer_frame) {
+  /// Where Go's runtime begins a goroutine's stack: as if a nop (90) had called the function.
+  bool follows_nop(uint64_t return_address) {
     uint8_t before;
-    return outer_frame == 0 && copy_by_kernel(return_address - 1, &before, 1) && before == 0x90;
+    return copy_by_kernel(return_address - 1, &before, 1) && before == 0x90;
+  }
+  /// The same of the frame that was just left, which was the last of a chain of frame pointers.
+  bool begins_stack(uint64_t return_address) {
+    const bool last =
+        result_.used_frame_pointer && registers_.knows(cfi::kRbp) && registers_.value[cfi::kRbp] == 0;
+    return last && follows_nop(return_address);
   }
 
   Outcome step(PackedRule rule) {
@@ -280,7 +285,7 @@ class Walk {
     // (Return addresses that follow no call are common in interpreters.)
     const bool chained = switches || (outer > frame && may_be_frame(outer));
     if (!chained && return_address != 0 && !follows_call(return_address) &&
-        !begins_stack(return_address, outer))
+        !(outer == 0 && follows_nop(return_address)))
       return stop(StackEnd::kNoUnwindInfo);
     leave_frame(return_address, frame + 16, outer);
     if (switches) memory_.focus(sp());
