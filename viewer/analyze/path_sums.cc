@@ -62,12 +62,6 @@ PathLevels path_levels(std::span<const PathSegment> segments, const Levels& leve
   return result;
 }
 
-namespace {
-
-constexpr size_t kLooks = 8;  // at rows, as some stand for no moment
-
-}  // namespace
-
 SegmentPaths::SegmentPaths(const load::Profile& profile)
     : profile_(profile), first_(profile.threads.size() + 1) {
   const std::vector<ThreadId>& threads = profile.samples.thread;
@@ -104,11 +98,8 @@ void SegmentPaths::of_samples(const PathSegment& segment, const Use& use) const 
     done = std::max(done, *row);
   }
   // After its last sample the thread's residual time comes.
-  for (size_t looks = 0; row != end && looks < kLooks && !stands_for_moment(size_t(row - times)); ++looks)
-    ++row;
-  const bool residual =
-      row != end && samples.ticks[size_t(row - times)] == 0 && stands_for_moment(size_t(row - times));
-  if (residual) last = samples.path[size_t(row - times)];
+  const size_t after = next_moment(size_t(row - times), size_t(end - times));
+  if (after != kNoRow && samples.ticks[after] == 0) last = samples.path[after];
   if (!last.valid()) last = end_of(segment);
   if (done < segment.range.end) use(last, segment.range.end - done);
 }
@@ -119,6 +110,13 @@ bool SegmentPaths::stands_for_moment(size_t row) const {
   const load::SpecialSite kind =
       profile_.sites[profile_.paths[profile_.samples.path[row].index()].site.index()].kind();
   return kind == load::SpecialSite::kResidual || kind == load::SpecialSite::kNotSampled;
+}
+
+/// The first from `row` on; kNoRow where it is not near.
+size_t SegmentPaths::next_moment(size_t row, size_t end) const {
+  for (const size_t last = std::min(end, row + kLooks); row < last; ++row)
+    if (stands_for_moment(row)) return row;
+  return kNoRow;
 }
 
 /// A segment without a tick: the next sample of its thread stands for all CPU time since the one before, so

@@ -50,7 +50,10 @@ class SegmentPaths {
  private:
   void of_samples(const PathSegment& segment, const Use& use) const;
   PathId end_of(const PathSegment& segment) const;
+  static constexpr size_t kLooks = 8;  // at rows, as some stand for no moment
+  static constexpr size_t kNoRow = SIZE_MAX;
   bool stands_for_moment(size_t row) const;
+  size_t next_moment(size_t row, size_t end) const;
   PathId nearest_sample(const PathSegment& segment, uint64_t within_ns) const;
 
   const load::Profile& profile_;
