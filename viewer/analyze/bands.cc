@@ -14,10 +14,6 @@
 namespace varve::analyze {
 namespace {
 
-/// Starts and ends of threads are told by two clocks' readings; so far from the observed time its first or
-/// last level still counts.
-constexpr uint64_t kNearNs = 50'000'000;
-
 constexpr uint64_t kMostProcessors = 8192;  // Linux's own limit; more are a damaged profile's
 
 /// The number that `text` begins with, at most kMostNumber. Nothing where it begins with none.

@@ -25,6 +25,10 @@ struct TimeRange {
   }
 };
 
+/// Starts and ends of threads are told by two clocks' readings: so far from the observed time they still
+/// belong to its first or last moment.
+inline constexpr uint64_t kNearNs = 50'000'000;
+
 /// whole * numerator / denominator, rounded down, without overflow as long as numerator <= denominator <
 /// 2^32.
 constexpr uint64_t scaled(uint64_t whole, uint64_t numerator, uint64_t denominator) {

@@ -40,7 +40,6 @@ void add_time(ThreadStates& states, const RunEvent& event, uint64_t length) {
 /// thread comes a moment after the observer's; one that ran on for longer, because its recorder was killed,
 /// counts until then.
 std::vector<uint64_t> clocked_within(const load::Profile& profile, TimeRange range) {
-  constexpr uint64_t kMomentNs = 50'000'000;
   const uint64_t observed = profile.run_states.end.count;
   std::vector<uint64_t> time(profile.threads.size()), after(time.size());
   std::vector<bool> ran_on(time.size());
@@ -49,7 +48,7 @@ std::vector<uint64_t> clocked_within(const load::Profile& profile, TimeRange ran
     const uint64_t at = samples.time_ns[i];
     if (!samples.thread[i].valid()) continue;
     const size_t thread = samples.thread[i].index();
-    if (at > observed && at - observed > kMomentNs) ran_on[thread] = true;
+    if (at > observed && at - observed > kNearNs) ran_on[thread] = true;
     if (at >= range.begin && at <= range.end) (at > observed ? after : time)[thread] += samples.weight_ns[i];
   }
   for (size_t i = 0; i < time.size(); ++i)

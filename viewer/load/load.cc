@@ -32,6 +32,7 @@
 #include "viewer/load/refusals.h"
 #include "viewer/load/sample_table.h"
 #include "viewer/load/session_file.h"
+#include "viewer/load/start_sites.h"
 #include "viewer/load/track_ends.h"
 #include "viewer/load/wait_kinds.h"
 #include "viewer/load/wait_rows.h"
@@ -90,7 +91,6 @@ class Loader {
   bool adopt_samples(PathTree& tree);
   void add_samples(PathTree& tree);
   void add_chunk(const DecodedChunk& chunk, PathTree& tree);
-  void find_start_sites(PathTree& tree);
   std::vector<LedgerRow> add_ledger(PathTree& tree);
   Samples finish_samples(const std::vector<LedgerRow>& ledger);
   void add_marks();
@@ -331,27 +331,8 @@ void Loader::add_chunk(const DecodedChunk& chunk, PathTree& tree) {
   }
 }
 
-/// The sites of the threads' start routines, none where no file was mapped there.
-void Loader::find_start_sites(PathTree& tree) {
-  ProcessId indexed;
-  std::optional<MappingIndex> index;
-  for (size_t i = 0; i < start_routines_.size(); ++i) {
-    if (start_routines_[i] == 0) continue;
-    const Thread& thread = profile_.threads[i];
-    if (indexed != thread.process) {
-      const SampleSource& source = sample_sources_[thread.process.index()];
-      index.emplace(profile_.mappings, source.first_mapping, source.end_mapping);
-      indexed = thread.process;
-    }
-    auto hit = index->find(start_routines_[i], thread.start_time.count);
-    if (hit.mapping == MappingIndex::kNone) continue;
-    const Mapping& mapping = profile_.mappings[hit.mapping];
-    facts_[i].start_routine = tree.site(Site{mapping.module, {start_routines_[i] - mapping.bias}});
-  }
-}
-
 std::vector<LedgerRow> Loader::add_ledger(PathTree& tree) {
-  find_start_sites(tree);
+  find_start_sites(profile_, sample_sources_, start_routines_, tree, facts_);
   find_object_sites(profile_, tree);
   facts_.resize(profile_.threads.size());  // of threads without an agent nothing more is known
   return make_ledger(profile_, tree, facts_);
