@@ -63,6 +63,8 @@ sys.exit(not (second == 0 and first > 0 and third > 0 and paused >= truth["secon
 P
 rows hotspots p 'sum(n(r, "self_ns") for r in rows)' >sum
 expect_eq "sum of hotspots" "$(cat sum)" "$(summary cpu_ns p)"
+report threads p
+expect_match out 'What was paused, .* s, is in no band'
 expect_eq "pauses of p" "$(pauses p)" 1
 report p
 expect_match out '^Paused: from [0-9.]+ s to [0-9.]+ s\.'
