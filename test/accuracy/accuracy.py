@@ -2,6 +2,7 @@
 """What profilers say of programs that know the truth: shares of functions, beside what the program's threads measured of
 themselves. `--check` is the short form for tests: varve alone, and an exit code."""
 import argparse
+import concurrent.futures
 import os
 import statistics
 import subprocess
@@ -95,10 +96,18 @@ def print_table(found_by, program, work, seconds):
             print(f"| {profiler.name}, {rate} ms | " + " | ".join(row) + " |", flush=True)
 
 
+def two_at_a_time(of, runs):
+    """What `of` gives for each run. Those in step with a timer have one thread, which often sleeps: two have a processor each."""
+    in_step = [run for run in runs if run[0][1][0] == "in-phase"]
+    with concurrent.futures.ThreadPoolExecutor(min(2, len(os.sched_getaffinity(0)))) as pool:
+        yield from pool.map(of, in_step)
+    yield from map(of, [run for run in runs if run not in in_step])
+
+
 def check(program, build, work):
     """Failures, as sentences. One run of each, within a bound that all shares of a good profiler together keep in all but one of
     10,000 checks."""
-    failures, number = [], 0
+    failures = []
     recorders = {timer: profilers.Varve(build, timer) for timer in ("cpu", "perf", "auto")}
     if not recorders["perf"].is_allowed(os.path.join(work, "allowed")):
         print("SKIPPED: varve --timer perf, which is not allowed here")
@@ -106,11 +115,14 @@ def check(program, build, work):
     runs = [(case, recorders[timer]) for case in CASES for timer in case[3] if timer in recorders]
     compared = judge.FUNCTIONS * len(runs)
     limit = statistics.NormalDist().inv_cdf(1 - 1e-4 / 2 / compared)
-    for (name, arguments, length, _), varve in runs:
-        number += 1
+
+    def of(run):
+        (name, arguments, length, _), varve = run
         interval_ms, ms = (10, length * 750) if varve is recorders.get("auto") else (1, length * 250)
         command = [program, arguments[0], str(ms), *arguments[1:]]
-        result = cell(varve, command, interval_ms, os.path.join(work, f"c{number}"))
+        return name, varve, cell(varve, command, interval_ms, os.path.join(work, f"c{runs.index(run)}"))
+
+    for name, varve, result in two_at_a_time(of, runs):
         print(f"{varve.name}, {name}: {words(result)}")
         if isinstance(result, str) or result[1] > limit:
             failures.append(f"{varve.name}, {name}: {words(result)}; {limit:.1f} are allowed")

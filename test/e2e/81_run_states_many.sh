@@ -44,22 +44,27 @@ if [ "$sources" != sweeps ]; then
 fi
 
 # Nothing leaks: the recorder of threads and processes that come and go has no more descriptors in the end than with one.
+# Both sources at a time, each in a folder of its own.
 descriptors() { find /proc/$recorder/fd -mindepth 1 2>/dev/null | wc -l; }
-for source in $sources; do
-  rm -f ready
-  "$VARVE" record -q --no-finalize -o c-$source --run-states $source sh -c \
+come_and_go() {
+  trap - EXIT
+  mkdir c-$1 && cd c-$1 || exit 1
+  "$VARVE" record -q --no-finalize -o c --run-states $1 sh -c \
     "sleep 1; '$program' threads 300 800; '$program' processes 100 800; touch ready; while [ -e ready ]; do sleep 0.1; done" >out 2>err &
   recorder=$!
-  wait_for test -e c-$source/observer
+  wait_for test -e c/observer
   before=$(descriptors)
   wait_for test -e ready
   sleep 1
   after=$(descriptors)
   rm ready
   wait $recorder || fail "recording of threads that come and go"
-  [ "$after" -le $((before + 8)) ] || fail "$source: $before descriptors at first, $after after 300 threads and 100 processes"
-  is_true c-$source "len(tracks) > 300"
-done
+  [ "$after" -le $((before + 8)) ] || fail "$1: $before descriptors at first, $after after 300 threads and 100 processes"
+  is_true c "len(tracks) > 300"
+}
+both=()
+for source in $sources; do (come_and_go $source) & both+=($!); done
+for one in "${both[@]}"; do wait $one || exit 1; done
 
 # Few descriptors: what cannot be kept open is opened again and again.
 run bash -c 'ulimit -n 320; exec "$@"' - "$VARVE" record -q --no-finalize -o few --run-states sweeps "$program" threads 200 2500
