@@ -6,25 +6,23 @@
 . "$(dirname "$0")/agent.inc"
 
 program=$programs/run_states
-# states DIR EXPRESSION [BEGIN END]: a Python expression over run, what stands in the observer file, t(NAME), the track of that
-# name, and truth, the program's last line.
+# states DIR EXPRESSION: a Python expression over run, what stands in the observer file, t(NAME), the track of that name, and truth,
+# the program's last line.
 states() {
-  local directory=$1 expression=$2
-  shift 2
-  python3 "$root/test/e2e/run_states.py" "$directory" "$@" >states.json || fail "the observer file of $directory"
-  python3 - "$expression" <<'P' || fail "cannot evaluate $expression"
+  [ $1.json -nt $1/observer ] || python3 "$root/test/e2e/run_states.py" $1 >$1.json || fail "the observer file of $1"
+  python3 - $1.json "$2" <<'P' || fail "cannot evaluate $2"
 import json, sys
-run = json.load(open("states.json"))
+run = json.load(open(sys.argv[1]))
 truth = json.loads(open("out").readlines()[-1]) if open("out").read().startswith("{") else None
 def t(name):
     found = [track for track in run["tracks"] if track["name"] == name]
     assert len(found) == 1, (name, len(found))
     return found[0]
 def active(track): return track["running"] + track["ready"]
-print(eval(sys.argv[1]))
+print(eval(sys.argv[2]))
 P
 }
-is_true() { expect_eq "$1: $2" "$(states "$1" "$2" "${@:3}")" True; }
+is_true() { expect_eq "$1: $2" "$(states $1 "$2")" True; }
 
 # Each worker is active in the phases of more threads than its number. A sweep knows no more than its stretch.
 phases() {
@@ -77,27 +75,23 @@ few_threads() {
 }
 
 # The kernel's own counts: CPU time of the thread's clock, waits and losses of the processor.
-for source in ${allowed:+switches} sweeps; do
-  rm -rf w
+sleepers() {
+  local source=$1 kind left least
   record -q -o w --run-states $source "$program" waits 400
   expect_eq "exit code of waits" $code 0
   for kind in sleep lock condition io join; do is_true w "set(t('$kind')['waits']) == {'$kind'}"; done
   is_true w "sorted(''.join(x['waits']) for x in run['tracks'] if x['name'] == 'child') == ['join', 'sleep']"
   is_true w "all(x['blocked'] > 350e6 for x in run['tracks'])"
   # A track lasts across exec, has its new name, and knows its parent.
-  rm -rf e
   record -q -o e --run-states $source sh -c 'sleep 0.4; sleep 0.4; exec sleep 0.4'
   is_true e "sorted(x['name'] for x in run['tracks']) == ['sleep'] * 3"
   is_true e "len({x['pid'] for x in run['tracks']}) == 3 and all(x['ppid'] == run['tracks'][0]['pid'] for x in run['tracks'][1:])"
-  rm -rf n
   record -q -o n --run-states $source --no-follow sh -c 'sleep 0.3; sleep 0.2'
   is_true n "[x['name'] for x in run['tracks']] == ['sh']"
   # A daemon is a part of the run until its end.
-  rm -rf d
   record -q -o d --run-states $source setsid --fork sleep 0.4
   is_true d "any(x['name'] == 'sleep' and x['end'] - x['start'] > 300e6 for x in run['tracks'])"
   # Stopped threads do not run.
-  rm -rf s
   record -q -o s --run-states $source sh -c '(sleep 0.3; kill -CONT $$) & kill -STOP $$; true'
   is_true s "max(x['blocked'] for x in run['tracks'] if x['pid'] == run['tracks'][0]['pid']) > 200e6"
   # A thread that is not the first executes a program: what it did before is its own, what it does then the first one's, which
@@ -114,19 +108,22 @@ for source in ${allowed:+switches} sweeps; do
     rows threads x '[r["name"] for r in rows if r["tid"] and not r["wait_ns"]]' >without
     expect_eq "$source: threads without run states" "$(cat without)" "[]"
   done
-  # CPU + Inactive + Wait is the lifetime, also of processes and threads that no sweep saw.
+  # Recording ends before the command does.
+  record -q -o l --run-states $source --duration 200ms sleep 0.5
+  is_true l "len(run['tracks']) == 1 and run['tracks'][0]['end'] is None"
+  rows threads l '[n(r, "lifetime_ns") < 0.4e9 for r in rows if r["tid"]]' >short
+  expect_eq "$source: lifetimes within the recording" "$(cat short)" "[True]"
+}
+at_once sleepers ${allowed:+switches} sweeps
+
+# CPU + Inactive + Wait is the lifetime, also of processes and threads that no sweep saw.
+for source in ${allowed:+switches} sweeps; do
   rm -rf g
   many_short --run-states $source
   rows threads g 'len([r for r in rows if r["wait_ns"] and r["lifetime_ns"]]) > 400' >many
   expect_eq "$source: enough threads" "$(cat many)" True
   few_threads "$source: parts that are not the lifetime" 'r["wait_ns"] and
     abs(n(r, "cpu_ns") + n(r, "inactive_ns") + n(r, "wait_ns") - n(r, "lifetime_ns")) > 0.01 * n(r, "lifetime_ns") + 2e3'
-  # Recording ends before the command does.
-  rm -rf l
-  record -q -o l --run-states $source --duration 200ms sleep 0.5
-  is_true l "len(run['tracks']) == 1 and run['tracks'][0]['end'] is None"
-  rows threads l '[n(r, "lifetime_ns") < 0.4e9 for r in rows if r["tid"]]' >short
-  expect_eq "$source: lifetimes within the recording" "$(cat short)" "[True]"
 done
 
 # Without an observer, too, nothing has more CPU time than it lived, and no process lived shorter than its threads.

@@ -67,7 +67,7 @@ levels() {
   shift 3
   rm -rf p
   local before=$(stolen)
-  run "$@" "$VARVE" record -q -o p --run-states $source "$program" $((300 * factor))
+  run "$@" "$VARVE" record -q -o p --run-states $source "$program" $((200 * factor))
   local taken=$((($(stolen) - before) * 10000000))
   expect_eq "exit code" $code 0
   "$VARVE" report concurrency --target 4 --format json p >concurrency.json || fail "report concurrency"
@@ -94,15 +94,16 @@ done
 
 # What the program could use is what counts, not what varve could: by taskset inside, and changed while it ran.
 fact() { "$VARVE" report concurrency --scale utilization --format json "$1" | python3 -c "import json,sys; print('%.10g' % json.load(sys.stdin)['$2'])"; }
+on_one() {
+  record -q -o one --run-states $1 taskset -c $processor sleep 0.5
+  expect_eq "$1: target under taskset" "$(fact one target)" 1
+  record -q -o later --run-states $1 sh -c "sleep 0.3; exec taskset -c $processor sleep 0.6"
+  expect_eq "$1: target where most of the time had one processor" "$(fact later target)" 1
+  report concurrency later
+  expect_match out 'might use changed while it ran'
+}
 if [ "$(nproc)" -gt 1 ]; then
-  for source in $sources; do
-    record -q -o one-$source --run-states $source taskset -c $processor sleep 0.5
-    expect_eq "$source: target under taskset" "$(fact one-$source target)" 1
-    record -q -o later-$source --run-states $source sh -c "sleep 0.3; exec taskset -c $processor sleep 0.6"
-    expect_eq "$source: target where most of the time had one processor" "$(fact later-$source target)" 1
-    report concurrency later-$source
-    expect_match out 'might use changed while it ran'
-  done
+  at_once on_one $sources
 else
   echo "SKIPPED affinity: one processor"
 fi

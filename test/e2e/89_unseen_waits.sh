@@ -41,7 +41,8 @@ waits() {
   done
 }
 
-for run_states in auto sweeps; do
+seen() {
+  local run_states=$1
   waits futex Futex work outer middle inner
   waits framed Futex work framed_outer framed_middle framed_inner
   waits read Stream work outer middle inner
@@ -53,8 +54,8 @@ for run_states in auto sweeps; do
   waits nowhere Futex nowhere
   report top-down w --metric wait
   expect_match out 'Unknown frame\(s\): unreadable stack memory'
-done
-run_states=
+}
+at_once seen auto sweeps
 
 # Short waits, again and again: looks stand for those around them.
 build short <<'END'
@@ -78,15 +79,16 @@ int main(int count, char** times) {
   return 0;
 }
 END
-for run_states in auto sweeps; do
-  profile w ./short 1000
+short() {
+  local run_states=$1
+  profile w ../short 1000
   holds "short waits" "$(rows waits w "sum(n(r, 'wait_ns') for r in rows if r['type'] == 'Futex')") > \
     0.8 * $(rows waits w "sum(n(r, 'wait_ns') for r in rows)")"
   adds_up "short waits"
-done
-# Looks by sweeps know sums of short waits, and of none how long it was.
-expect_eq "longest of them that lasted 0 ns" "$(rows waits w "[r['longest_ns'] for r in rows if r['type'] == 'Futex'].count('0')")" 0
-run_states=
+  # Looks by sweeps know sums of short waits, and of none how long it was.
+  expect_eq "longest of them that lasted 0 ns" "$(rows waits w "[r['longest_ns'] for r in rows if r['type'] == 'Futex'].count('0')")" 0
+}
+at_once short auto sweeps
 
 # Who has no tick, itself or as a forked child, has names of its variables all the same.
 for child in "" child; do
@@ -117,13 +119,14 @@ int main(void) {
   return 0;
 }
 END
-for run_states in auto sweeps; do
-  profile w ./lasting
+lasting() {
+  local run_states=$1
+  profile w ../lasting
   holds "wait below lasting_nap" "$(rows top-down w "max([n(r, 'total_ns') for r in rows if r['function'] == 'lasting_nap'] or [0])" --metric wait) \
     >= 450e6"
   adds_up "a wait after short ones"
-done
-run_states=
+}
+at_once lasting auto sweeps
 
 # A wait that the end of the process ends has a stack all the same.
 build endless <<'END'
