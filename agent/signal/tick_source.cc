@@ -14,6 +14,7 @@
 #include "agent/signal/file_identity.h"
 #include "agent/signal/kernel_signal.h"
 #include "agent/signal/source_judge.h"
+#include "agent/signal/tick_distance.h"
 #include "common/agent_calls.h"
 #include "common/tick_event.h"
 
@@ -24,19 +25,6 @@ namespace {
 constexpr uint32_t kTicksOfOneDistance = 64;
 /// Ticks of a timer after which a thread that may yet turn out to be in step is judged again.
 constexpr uint32_t kTicksBetweenLooks = 16;
-
-/// A number from 1 to `bound`. The mixer is splitmix64's finaliser.
-uint64_t random_up_to(uint64_t bound) {
-  uint64_t x = __builtin_ia32_rdtsc() ^ uint64_t(raw_syscall(__NR_gettid)) << 32;
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-  return (x ^ x >> 31) % bound + 1;
-}
-
-/// Between 7/8 and 9/8 of the interval: the mean is the interval.
-uint64_t random_distance(uint64_t interval_ns) {
-  return interval_ns - interval_ns / 8 + random_up_to(interval_ns / 4);
-}
 
 /// The address of the event's page, or -errno.
 long open_event(const ThreadBlock& block, uint64_t period_ns) {
@@ -217,12 +205,12 @@ uint64_t merged_ticks(const ThreadBlock& block, const siginfo_t& info, uint64_t 
 
 long start_ticks(ThreadBlock& block, uint64_t interval_ns) {
   if (agent_state.events_wanted && agent_state.events_at_once)
-    return tick_by_event(block, random_up_to(interval_ns), interval_ns, 1);
+    return tick_by_event(block, first_distance(interval_ns), interval_ns, 1);
   block.ticks_of_distance = agent_state.events_wanted;
   begin_timer_evidence(block, block.last_cpu_ns);
   const long result = start_timer(block, interval_ns);
   if (!failed(result) || !agent_state.uses_events()) return result;
-  return tick_by_event(block, random_up_to(interval_ns), interval_ns, 1);
+  return tick_by_event(block, first_distance(interval_ns), interval_ns, 1);
 }
 
 void change_interval(ThreadBlock& block, uint64_t interval_ns) {
