@@ -185,7 +185,7 @@ Options target_options(view::Request& request) {
            "threads "
            "waited (wait).",
            set_choice<analyze::Metric>(request.metric, std::move(metrics))},
-          {"Bands", "--target", "N", "the processors that the command could use",
+          {"Bands", "--target", "N", "the physical cores that the command could use",
            "Judge concurrency against N threads.", set_target(request.bands.target)},
           {"Bands", "--thresholds", "POOR,OK,IDEAL", "50,85,115",
            "The highest percentages of the target that are Poor, Ok and Ideal; above is Over.",
