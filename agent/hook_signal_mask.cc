@@ -72,20 +72,24 @@ void let_pending_in(uint64_t signals) {
   release_pending_signals(signals);
 }
 
-/// The mask of a wait, for its time.
+/// The mask of a wait by system call `number`, for its time.
 class WaitMask {
  public:
-  explicit WaitMask(const sigset_t* given)
+  WaitMask(long number, const sigset_t* given)
       : known_(is_set(given)),
         filtered_(given, known_ ? kept_out() : 0),
         block_(known_ && agent_state.recorded() ? current_block : nullptr) {
     if (!block_) return;
     blocked_before_ = block_->program_blocks;
+    outer_ = block_->masked_wait;
     block_->program_blocks = ticks_in(given);
+    block_->masked_wait = {number, reinterpret_cast<uint64_t>(get()), get()->__val[0]};
     let_pending_in(agent_state.tick_signals & ~block_->program_blocks);
   }
   ~WaitMask() {
-    if (block_) block_->program_blocks = blocked_before_;
+    if (!block_) return;
+    block_->masked_wait = outer_;
+    block_->program_blocks = blocked_before_;
   }
   WaitMask(const WaitMask&) = delete;
   WaitMask& operator=(const WaitMask&) = delete;
@@ -96,6 +100,7 @@ class WaitMask {
   FilteredSet filtered_;
   ThreadBlock* block_;
   uint64_t blocked_before_ = 0;
+  MaskedWait outer_;
 };
 
 uint64_t blocked_after(int how, const sigset_t* set, uint64_t before) {
@@ -245,7 +250,7 @@ VARVE_HOOK int sigtimedwait(const sigset_t* set, siginfo_t* info, const timespec
 }
 
 VARVE_HOOK int sigsuspend(const sigset_t* set) {
-  WaitMask filtered(set);
+  WaitMask filtered(__NR_rt_sigsuspend, set);
   Waiting waiting(ObjectKind::kSignal, 0, Asked::kNo);
   return real_sigsuspend(filtered.get());
 }
@@ -256,31 +261,31 @@ VARVE_HOOK int signalfd(int fd, const sigset_t* set, int flags) noexcept {
 }
 
 VARVE_HOOK int ppoll(pollfd* fds, nfds_t count, const timespec* timeout, const sigset_t* set) {
-  WaitMask filtered(set);
+  WaitMask filtered(__NR_ppoll, set);
   return polled(fds, count, [&] { return real_ppoll(fds, count, timeout, filtered.get()); });
 }
 VARVE_HOOK int __ppoll_chk(pollfd* fds, nfds_t count, const timespec* timeout, const sigset_t* set,
                            size_t room) {
-  WaitMask filtered(set);
+  WaitMask filtered(__NR_ppoll, set);
   return polled(fds, count, [&] { return real_ppoll_chk(fds, count, timeout, filtered.get(), room); });
 }
 
 VARVE_HOOK int pselect(int count, fd_set* in, fd_set* out, fd_set* except, const timespec* timeout,
                        const sigset_t* set) {
-  WaitMask filtered(set);
+  WaitMask filtered(__NR_pselect6, set);
   Waiting waiting(polls(count != 0), Asked::kNo);
   return waiting.found_ready(real_pselect(count, in, out, except, timeout, filtered.get()));
 }
 
 VARVE_HOOK int epoll_pwait(int fd, epoll_event* events, int count, int timeout, const sigset_t* set) {
-  WaitMask filtered(set);
+  WaitMask filtered(__NR_epoll_pwait, set);
   return waited_by_epoll(fd, events,
                          [&] { return real_epoll_pwait(fd, events, count, timeout, filtered.get()); });
 }
 
 VARVE_HOOK int epoll_pwait2(int fd, epoll_event* events, int count, const timespec* timeout,
                             const sigset_t* set) {
-  WaitMask filtered(set);
+  WaitMask filtered(__NR_epoll_pwait2, set);
   return waited_by_epoll(fd, events,
                          [&] { return real_epoll_pwait2(fd, events, count, timeout, filtered.get()); });
 }

@@ -7,10 +7,10 @@
 #include <signal.h>
 
 #include <cerrno>
-#include <cstring>
 
 #include "agent/signal/agent_state.h"
 #include "agent/signal/filtered.h"
+#include "agent/signal/handler_stack.h"
 #include "agent/signal/kernel_copy.h"
 #include "agent/signal/kernel_signal.h"
 #include "agent/signal/raw_syscall.h"
@@ -21,19 +21,21 @@ namespace {
 /// That the kernel restarts after a handler with SA_RESTART and ends after one without (ERESTARTSYS); others
 /// end after every handler, or after none.
 constexpr short kRestarted[] = {
-    __NR_read,     __NR_write,   __NR_readv,   __NR_writev,   __NR_recvfrom,        __NR_sendto,
-    __NR_recvmsg,  __NR_sendmsg, __NR_accept,  __NR_accept4,  __NR_connect,         __NR_recvmmsg,
-    __NR_sendmmsg, __NR_wait4,   __NR_waitid,  __NR_flock,    __NR_fcntl,           __NR_open,
-    __NR_openat,   __NR_ioctl,   __NR_splice,  __NR_sendfile, __NR_mq_timedsend,    __NR_tee,
-    __NR_vmsplice, __NR_futex,   __NR_preadv2, __NR_pwritev2, __NR_mq_timedreceive, __NR_getrandom,
+    __NR_read,         __NR_write,    __NR_readv,           __NR_writev,
+    __NR_recvfrom,     __NR_sendto,   __NR_recvmsg,         __NR_sendmsg,
+    __NR_accept,       __NR_accept4,  __NR_connect,         __NR_recvmmsg,
+    __NR_sendmmsg,     __NR_wait4,    __NR_waitid,          __NR_flock,
+    __NR_fcntl,        __NR_open,     __NR_creat,           __NR_openat2,
+    __NR_openat,       __NR_ioctl,    __NR_splice,          __NR_sendfile,
+    __NR_mq_timedsend, __NR_tee,      __NR_vmsplice,        __NR_futex,
+    __NR_preadv2,      __NR_pwritev2, __NR_mq_timedreceive, __NR_getrandom,
 };
 
-/// That let signals in for their time, by a mask of their own; which register says where that is, or where
-/// its address is.
+/// In which register calls with a mask of their own have its address, or that of address and size.
 struct MaskedCall {
   short number;
   short set_by;
-  bool is_pair;  // of address and size
+  bool is_pair;
 };
 constexpr MaskedCall kMaskedCalls[] = {
     {__NR_rt_sigsuspend, REG_RDI, false}, {__NR_ppoll, REG_R10, false},       {__NR_pselect6, REG_R9, true},
@@ -59,31 +61,23 @@ bool is_at_call_again(const greg_t* registers) {
          copy_by_kernel(at, code, sizeof code) && code[0] == kSyscall[0] && code[1] == kSyscall[1];
 }
 
-/// The call behind which it stands, with EINTR. Its number is no longer in a register; the C library puts it
-/// in one as the last before the call, or as the last but one, of four bytes.
-const MaskedCall* ended_masked_call(const greg_t* registers) {
-  const auto at = uint64_t(registers[REG_RIP]);
-  if (registers[REG_RAX] != -EINTR || uint64_t(registers[REG_RCX]) != at) return nullptr;
-  constexpr size_t kMove = 5, kBetween = 4, kCall = sizeof kSyscall;  // bytes of instructions
-  uint8_t code[kMove + kBetween + kCall];
-  if (!copy_by_kernel(at - sizeof code, code, sizeof code)) return nullptr;
-  if (code[kMove + kBetween] != kSyscall[0] || code[kMove + kBetween + 1] != kSyscall[1]) return nullptr;
-  for (const size_t move : {kBetween, size_t{0}}) {
-    constexpr uint8_t kMoveToEax = 0xb8;
-    int32_t number;
-    std::memcpy(&number, code + move + 1, sizeof number);
-    for (const MaskedCall& call : kMaskedCalls)
-      if (code[move] == kMoveToEax && number == call.number) return &call;
-  }
-  return nullptr;
+/// Where a call has its mask; 0 where that cannot be said.
+uint64_t set_of(const MaskedCall& call, const greg_t* registers) {
+  uint64_t at = uint64_t(registers[call.set_by]);
+  return call.is_pair && !copy_by_kernel(at, &at, sizeof at) ? 0 : at;
 }
 
-/// What it blocks; all where it has no mask, or its memory is gone.
-uint64_t mask_of(const MaskedCall& call, const greg_t* registers) {
-  auto at = uint64_t(registers[call.set_by]);
-  if (call.is_pair && !copy_by_kernel(at, &at, sizeof at)) return ~uint64_t{0};
-  uint64_t mask;
-  return at && copy_by_kernel(at, &mask, sizeof mask) ? mask : ~uint64_t{0};
+/// It stands behind the call that the thread noted, which ended with EINTR. The call's number is no longer in
+/// a register, but the address of its mask is; a note may be left over from a wait that was left by a jump.
+bool has_ended_call(const MaskedWait& wait, const greg_t* registers) {
+  if (wait.number == 0 || registers[REG_RAX] != -EINTR) return false;
+  uint8_t code[sizeof kSyscall];
+  if (!copy_by_kernel(uint64_t(registers[REG_RIP]) - sizeof code, code, sizeof code) ||
+      code[0] != kSyscall[0] || code[1] != kSyscall[1])
+    return false;
+  for (const MaskedCall& call : kMaskedCalls)
+    if (call.number == wait.number) return set_of(call, registers) == wait.set_at;
+  return false;
 }
 
 /// Those that have come to the thread and wait, but for ticks.
@@ -93,16 +87,26 @@ uint64_t pending_signals() {
   return pending & ~agent_state.tick_signals;
 }
 
-/// Whether the first of them that has a handler ends calls. The kernel takes the least number first.
-bool ends_calls(uint64_t pending) {
-  const void* const by_default = reinterpret_cast<void*>(SIG_DFL);
-  const void* const ignored = reinterpret_cast<void*>(SIG_IGN);
+/// What the kernel has for a signal; without a handler where it does not say.
+KernelAction action_of(int number) {
   KernelAction action;
-  for (; pending; pending &= pending - 1) {
-    const long number = __builtin_ctzll(pending) + 1;
-    if (failed(raw_syscall(__NR_rt_sigaction, number, 0, as_arg(&action), kKernelSetBytes))) return false;
-    if (action.handler != by_default && action.handler != ignored) return !(action.flags & SA_RESTART);
-  }
+  return failed(raw_syscall(__NR_rt_sigaction, number, 0, as_arg(&action), kKernelSetBytes)) ? KernelAction{}
+                                                                                             : action;
+}
+
+bool has_handler(const KernelAction& action) {
+  return action.handler != reinterpret_cast<void*>(SIG_DFL) &&
+         action.handler != reinterpret_cast<void*>(SIG_IGN);
+}
+
+/// Whether one of them has a handler that ends calls. Which of several the kernel takes first depends on
+/// whether they were sent to the thread or to the process, and it does not say: a call too many that ends is
+/// what the program must expect, one that waits on may wait for ever.
+bool ends_calls(uint64_t pending) {
+  for (; pending; pending &= pending - 1)
+    if (const KernelAction action = action_of(__builtin_ctzll(pending) + 1);
+        has_handler(action) && !(action.flags & SA_RESTART))
+      return true;
   return false;
 }
 
@@ -113,22 +117,41 @@ void end_call(ucontext_t& context) {
   registers[REG_RAX] = -EINTR;
 }
 
-/// One that the thread lets in anyway comes before the call could be made again: then it is over.
-void make_call_again(const MaskedCall& call, ucontext_t& context) {
+/// Whether a handler of the program's may have ended the call before the tick came, in whose time these were
+/// held back: then they are for the next call. After one that holds ticks back they come just then. The
+/// kernel queues those from 32 on.
+bool may_have_been_held(uint64_t pending) {
+  constexpr uint64_t kQueued = ~uint64_t{0} << 31;
+  if (pending & kQueued || agent_state.handled_signals()) return true;
+  for (int number = 1; number <= kSignals; ++number) {
+    if (agent_state.tick_signals >> (number - 1) & 1) continue;
+    const KernelAction action = action_of(number);
+    if (has_handler(action) && action.mask & (pending | agent_state.tick_signals)) return true;
+  }
+  return false;
+}
+
+/// Where one is pending that the thread lets in anyway the call is over: it would come before the call is
+/// made again.
+void make_call_again(const MaskedWait& wait, ucontext_t& context) {
   greg_t* registers = context.uc_mcontext.gregs;
-  const uint64_t pending = pending_signals(), blocked = context.uc_sigmask.__val[0];
-  if (!pending || pending & ~blocked || !(pending & ~mask_of(call, registers))) return;
+  const uint64_t pending = pending_signals(), blocked = context.uc_sigmask.__val[0],
+                 let_in = pending & ~wait.mask;
+  if (!let_in || pending & ~blocked || may_have_been_held(let_in)) return;
   registers[REG_RIP] -= greg_t(sizeof kSyscall);
-  registers[REG_RAX] = call.number;
+  registers[REG_RAX] = wait.number;
 }
 
 }  // namespace
 
-void leave_call_to_program(ucontext_t& context) {
+void leave_call_to_program(const ThreadBlock& block, ucontext_t& context) {
   const greg_t* registers = context.uc_mcontext.gregs;
-  if (is_filtered()) return;
-  if (is_at_call_again(registers)) return end_call(context);
-  if (const MaskedCall* call = ended_masked_call(registers)) make_call_again(*call, context);
+  if (!agent_state.recorded()) return;
+  if (is_at_call_again(registers)) {
+    if (!is_filtered()) end_call(context);
+  } else if (has_ended_call(block.masked_wait, registers) && !is_filtered()) {
+    make_call_again(block.masked_wait, context);
+  }
 }
 
 }  // namespace varve::agent

@@ -44,6 +44,13 @@ struct Judged {
   uint64_t switches = 0, voluntary = 0;  // context switches
 };
 
+/// A call that waits with a mask of signals of its own, while it lasts.
+struct MaskedWait {
+  long number = 0;      // of the system call; 0: none
+  uint64_t set_at = 0;  // the address that the kernel has of the mask
+  uint64_t mask = 0;
+};
+
 struct ThreadBlock {
   format::ThreadRecord* record = nullptr;  // in the file, or `unrecorded` when there was no room
   Chunk record_chunk;                      // keeps it mapped
@@ -62,6 +69,7 @@ struct ThreadBlock {
   SelfLimit self_limit;
   bool live = false;
   uint64_t program_blocks = 0;  // of the signals of ticks, as it believes: ticks are let in all the same
+  MaskedWait masked_wait;
 
   // Not the handler's: the hooks'.
   ThreadClock<> clock;

@@ -97,7 +97,7 @@ void tick(ThreadBlock& block, const siginfo_t& info, const ucontext_t& context) 
   if (is_tick(*info, block)) {
     int saved_errno = errno;
     tick(*block, *info, interrupted);
-    leave_call_to_program(interrupted);
+    leave_call_to_program(*block, interrupted);
     errno = saved_errno;
     return;
   }

@@ -27,16 +27,15 @@ waits poll Poll poller holder
 waits socket Stream socket_reader holder
 waits sigwait Signal signal_waiter
 waits sigsuspend Signal pause_waiter
-by_source() {
-  local run_states=$1
+for run_states in auto sweeps; do
   waits mutex Mutex mutex_waiter holder
   waits condition Condition condition_waiter holder
   waits rwlock RwLock reader holder
   waits semaphore Semaphore semaphore_waiter holder
   waits barrier Barrier early holder
   waits sleep Sleep sleeper
-}
-at_once by_source auto sweeps
+done
+run_states=
 
 profile waits "$programs/wait_truth" mutex
 expect_eq "main waits for the first" "$(rows waits waits "'Thread waiter' in [r['object'].split(' (')[0] for r in rows if r['type'] == 'Thread']")" True
