@@ -80,11 +80,12 @@ bool has_ended_call(const MaskedWait& wait, const greg_t* registers) {
   return false;
 }
 
-/// Those that have come to the thread and wait, but for ticks.
+/// Those that have come to the thread and wait, but for ticks. A program that handles a signal of ticks
+/// itself may have its calls ended by one: varve-safety(7).
 uint64_t pending_signals() {
   uint64_t pending = 0;
   if (failed(raw_syscall(__NR_rt_sigpending, as_arg(&pending), kKernelSetBytes))) return 0;
-  return pending & ~agent_state.tick_signals;
+  return pending & ~(agent_state.tick_signals & ~agent_state.handled_signals());
 }
 
 /// What the kernel has for a signal; without a handler where it does not say.
@@ -118,15 +119,16 @@ void end_call(ucontext_t& context) {
 }
 
 /// Whether a handler of the program's may have ended the call before the tick came, in whose time these were
-/// held back: then they are for the next call. After one that holds ticks back they come just then. The
-/// kernel queues those from 32 on.
+/// held back: then they are for the next call. After one that holds ticks back they come just then; faults,
+/// for which we hold them back, end no call. The kernel queues signals from 32 on.
 bool may_have_been_held(uint64_t pending) {
   constexpr uint64_t kQueued = ~uint64_t{0} << 31;
   if (pending & kQueued || agent_state.handled_signals()) return true;
   for (int number = 1; number <= kSignals; ++number) {
     if (agent_state.tick_signals >> (number - 1) & 1) continue;
     const KernelAction action = action_of(number);
-    if (has_handler(action) && action.mask & (pending | agent_state.tick_signals)) return true;
+    const uint64_t held_back = action.mask & ~entered_handler(number).held;
+    if (has_handler(action) && held_back & (pending | agent_state.tick_signals)) return true;
   }
   return false;
 }

@@ -163,6 +163,7 @@ ends_as_bare() {
 }
 ends_as_bare calm 1ms
 ends_as_bare own 100us
+ends_as_bare own_prof 100us
 # Nothing is asked for that where a filter would end the program for the question.
 build guarded <<'C'
 #include <linux/filter.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // flags: -D_GNU_SOURCE
-// strict_waits calm|own|limits [TIMES] [CALL]: makes every call that waits and says how each ended. calm: on
+// strict_waits calm|own|own_prof|limits [TIMES] [CALL]: makes every call that waits and says how each ended. calm: on
 // its own, TIMES times, where each is entered just when the kernel's clock ticks, so that an expiring timer
 // meets it on its way in. own: interrupted by a signal of this program's, whose handler restarts calls or
-// does not. limits: how late calls with a limit come back, in ns, as numbers. Nothing but limits differs from
+// does not, with own_prof SIGPROF. limits: how late calls with a limit come back, in ns, as numbers. Nothing but limits differs from
 // one run to the next. Context: test 52.
 #include "strict_waits.h"
 
@@ -293,6 +293,7 @@ static void try_limits(struct Call* call, unsigned times) {
 int main(int argc, char** argv) {
   const char *mode = argc > 1 ? argv[1] : "calm", *only = argc > 3 ? argv[3] : NULL;
   unsigned times = (unsigned)number_argument(argc, argv, 2, 20);
+  if (!strcmp(mode, "own_prof")) own_signal = SIGPROF;
   pthread_t thread;
   sigset_t set = the_blocked();
   pthread_sigmask(SIG_BLOCK, &set, NULL);
@@ -306,7 +307,7 @@ int main(int argc, char** argv) {
     if (only && strcmp(only, call->name)) continue;
     if (!strcmp(mode, "calm")) try_calm(call, times);
     if (!strcmp(mode, "limits") && call->timed) try_limits(call, times);
-    if (!strcmp(mode, "own"))
+    if (!strncmp(mode, "own", 3))
       for (int restart = 0; restart < 2; ++restart) try_own(call, restart);
     fflush(stdout);
   }
