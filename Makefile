@@ -156,6 +156,12 @@ programs: $(PROGRAMS)
 unit: $(BUILD)/unit-tests
 	$(BUILD)/unit-tests
 
+# A header by itself: test/structure/40_headers_alone asks for them.
+$(BUILD)/alone/%.h: %.h
+	@mkdir -p $(@D)
+	printf '#include "%s"\n' $< | $(CXX) -std=c++20 -I. -DVARVE_VERSION='"0"' -DVARVE_LIBDIR='""' -fsyntax-only -MMD -MP -MF $@.d -MT $@ -x c++ -
+	@touch $@
+
 # What fuzzing has found stays found: each fuzz target once more as a plain program, under ASan and UBSan, that runs its
 # corpus. `make check` wants these from the asan variant, and of that only what reads and shows profiles.
 NOT_REPLAYED := $(addprefix viewer/,cmd_% command.cc crash_report.cc main.cc open_profile.cc view_session.cc record/%)

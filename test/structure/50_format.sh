@@ -5,7 +5,11 @@
 
 find agent common viewer test -name '*.cc' -o -name '*.h' | sort >"$work/files"
 ${CLANG_FORMAT:-clang-format} --version >/dev/null || fail "no clang-format"
-xargs ${CLANG_FORMAT:-clang-format} --dry-run -Werror <"$work/files" >"$work/log" 2>&1 ||
+# Those that have changed since all were as they should be.
+good=$BUILD/formatted
+[ "$good" -nt .clang-format ] || rm -f "$good"
+while IFS= read -r file; do [ "$good" -nt "$file" ] || echo "$file"; done <"$work/files" >"$work/changed"
+xargs -r ${CLANG_FORMAT:-clang-format} --dry-run -Werror <"$work/changed" >"$work/log" 2>&1 ||
   fail "run make format; $(grep -c 'error:' "$work/log") places: $(grep 'error:' "$work/log" | cut -d: -f1 | sort -u | head -20 | tr '\n' ' ')"
 bad=
 while IFS= read -r file; do
@@ -13,3 +17,4 @@ while IFS= read -r file; do
   sed -n 2p "$file" | grep -q '^// ' || bad="$bad $file"
 done <"$work/files"
 [ -z "$bad" ] || fail "without licence or first paragraph:$bad"
+touch "$good"
