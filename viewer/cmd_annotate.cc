@@ -76,11 +76,6 @@ OptionTable describe_annotate() {
   return annotate_table(unread);
 }
 
-int fail(std::string_view sentence) {
-  complain("annotate", sentence);
-  return kExitFailed;
-}
-
 int run_annotate(std::span<const std::string> arguments) {
   AnnotateCommand command;
   const Start start = start_command(annotate_table(command), arguments);
@@ -88,23 +83,21 @@ int run_annotate(std::span<const std::string> arguments) {
   view::Request& request = command.options.request;
   set_function(request, command.words[0]);
   if (request.function.empty()) {
-    complain("annotate", "FUNCTION is empty");
-    return kExitUsage;
+    return fail("annotate", "FUNCTION is empty", kExitUsage);
   }
   if (command.words.size() == 1)
     if (const std::string missing = missing_word("varve annotate", request.function); !missing.empty()) {
-      complain("annotate", missing);
-      return kExitUsage;
+      return fail("annotate", missing, kExitUsage);
     }
   const auto open = open_profile(command.words.size() > 1 ? command.words[1] : "", command.options);
-  if (!open) return fail(open.error());
+  if (!open) return fail("annotate", open.error());
   request.annotate.lines = command.what != What::kInstructions;
   request.annotate.instructions = command.what != What::kLines;
   auto view = view::make(view::kAnnotation, {open->profile, open->names.table}, request);
-  if (!view) return fail(view.error());
+  if (!view) return fail("annotate", view.error());
   if (!open->names.trouble.empty()) view->notes.push_back(open->names.trouble);
   const auto written = print_view(*view, command.output);
-  return written ? kExitOk : fail(written.error());
+  return written ? kExitOk : fail("annotate", written.error());
 }
 
 }  // namespace

@@ -65,8 +65,7 @@ int run_check(std::span<const std::string> arguments) {
   Start start = start_command(check_table(command), arguments);
   if (!start.go_on) return start.exit_code;
   if (command.empty()) {
-    complain("check", "name a command to check: varve check CMD [ARG...]");
-    return kExitUsage;
+    return fail("check", "name a command to check: varve check CMD [ARG...]", kExitUsage);
   }
   record::PreflightRequest request{command, record::find_agent(true),
                                    record::default_profile_name(command[0]), true};

@@ -88,15 +88,14 @@ int run_help(std::span<const std::string> arguments) {
     if (options.command == command->name) found = command;
   }
   if (!options.command.empty() && found == nullptr) {
-    complain("help", fmt::format("'{}' {}", options.command, not_one_of(options.command, names)));
-    return kExitUsage;
+    return fail("help", fmt::format("'{}' {}", options.command, not_one_of(options.command, names)),
+                kExitUsage);
   }
   const OptionTable table = found != nullptr ? found->describe() : OptionTable{};
   if (!options.man_template.empty()) {
     std::ifstream file(options.man_template);
     if (!file) {
-      complain("help", fmt::format("cannot read {}", options.man_template));
-      return kExitFailed;
+      return fail("help", fmt::format("cannot read {}", options.man_template));
     }
     return print_text("help", man_page({std::istreambuf_iterator<char>(file), {}}, table));
   }

@@ -43,17 +43,13 @@ int run(std::span<const std::string> arguments) {
   std::string path;
   const Start start = start_command(control_table(wanted, path), arguments);
   if (!start.go_on) return start.exit_code;
-  const auto fail = [](std::string_view sentence) {
-    complain(wanted.command, sentence);
-    return kExitFailed;
-  };
   if (path.empty()) {
     auto newest = load::find_newest_profile(".");
-    if (!newest) return fail(newest.error());
+    if (!newest) return fail(wanted.command, newest.error());
     path = std::move(*newest);
   }
   const auto since_start = record::set_paused(path, wanted.paused);
-  if (!since_start) return fail(since_start.error());
+  if (!since_start) return fail(wanted.command, since_start.error());
   return print_text(wanted.command, fmt::format("{} {} after {:.3f} s\n", render::escape(path), wanted.done,
                                                 double(since_start->count) / 1e9));
 }

@@ -135,20 +135,17 @@ int run_record(std::span<const std::string> arguments) {
   Start start = start_command(record_table(options), arguments);
   if (!start.go_on) return start.exit_code;
   if (options.command.empty()) {
-    complain("record", "name a command to record: varve record [options] CMD [ARG...]");
-    return kExitUsage;
+    return fail("record", "name a command to record: varve record [options] CMD [ARG...]", kExitUsage);
   }
   if (std::string why = record::observe::why_no_switches();
       options.run_states == RunStates::kSwitches && !why.empty()) {
-    complain("record", why + "; use --run-states sweeps");
-    return kExitUsage;
+    return fail("record", why + "; use --run-states sweeps", kExitUsage);
   }
   record::guard_standard_descriptors();
   record::InheritedDescriptors descriptors;
   const auto ticks = record::TickChoice::make(options.timer, options.interval);
   if (!ticks) {
-    complain("record", ticks.error() + "; use --timer cpu");
-    return kExitUsage;
+    return fail("record", ticks.error() + "; use --timer cpu", kExitUsage);
   }
   bool named = !options.output.empty();
   record::PreflightRequest request{options.command, record::find_agent(options.wait_min.count != 0),
@@ -156,17 +153,17 @@ int run_record(std::span<const std::string> arguments) {
                                    !named};
   record::Verdict verdict = record::preflight(request);
   if (const record::Finding* problem = verdict.problem()) {
-    complain("record", problem->remedy.empty() ? problem->sentence
-                                               : fmt::format("{}; {}", problem->sentence, problem->remedy));
-    return verdict.exit_code;
+    return fail("record",
+                problem->remedy.empty() ? problem->sentence
+                                        : fmt::format("{}; {}", problem->sentence, problem->remedy),
+                verdict.exit_code);
   }
   for (const record::Finding& finding : verdict.findings)
     if (finding.severity == record::Severity::kWarning && !options.quiet)
       say(fmt::format("{}; {}", finding.sentence, finding.remedy));
   const auto status = record::record_command({options, verdict, *ticks, descriptors, store_views, say});
   if (status) return end_like(*status);
-  complain("record", status.error().sentence);
-  return status.error().exit_code;
+  return fail("record", status.error().sentence, status.error().exit_code);
 }
 
 }  // namespace

@@ -115,14 +115,9 @@ void set_limits(const view::Kind& kind, bool text, ReportOptions& options) {
   options.request.min_share = options.min_share.value_or(cut_small && !all ? view::kTextTreeShare : 0);
 }
 
-int fail(std::string_view sentence) {
-  complain("report", sentence);
-  return kExitFailed;
-}
-
 int print(const view::View& view, const ViewOutput& output) {
   const auto written = print_view(view, output);
-  return written ? kExitOk : fail(written.error());
+  return written ? kExitOk : fail("report", written.error());
 }
 
 /// Prints the view as it was made after the run, in large profiles; nothing where there is none. Not the
@@ -144,20 +139,18 @@ int run_report(std::span<const std::string> arguments) {
   if (!start.go_on) return start.exit_code;
   const auto words = understand(command.words, options.request);
   if (!words) {
-    complain("report", words.error());
-    return kExitUsage;
+    return fail("report", words.error(), kExitUsage);
   }
   if (const std::string trouble = by_trouble(*words->kind, options.request.by); !trouble.empty()) {
-    complain("report", trouble);
-    return kExitUsage;
+    return fail("report", trouble, kExitUsage);
   }
   set_limits(*words->kind, command.output.text(), options);
   if (const size_t width = text_width(command.output)) options.request.slices = view::slices_for(width);
   if (const auto code = print_stored(*words, command)) return *code;
   const auto open = open_profile(words->profile, options);
-  if (!open) return fail(open.error());
+  if (!open) return fail("report", open.error());
   auto view = view::make(*words->kind, {open->profile, open->names.table}, options.request);
-  if (!view) return fail(view.error());
+  if (!view) return fail("report", view.error());
   if (!open->names.trouble.empty()) view->notes.push_back(open->names.trouble);
   // CSV has no place for notes, and this one no script should miss.
   if (const size_t damages = open->profile.damages.size();

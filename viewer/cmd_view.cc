@@ -90,16 +90,11 @@ OptionTable describe_view() {
   return view_table(unread);
 }
 
-int fail(std::string_view sentence) {
-  complain("view", sentence);
-  return kExitFailed;
-}
-
-struct Words {
+struct ScreenWords {
   std::string screen = "summary", function, profile;
 };
-tl::expected<Words, std::string> understand(std::vector<std::string> words) {
-  Words result;
+tl::expected<ScreenWords, std::string> understand(std::vector<std::string> words) {
+  ScreenWords result;
   // Either order will do.
   if (words.size() == 2 && tui::find_screen(words[0]) == nullptr && tui::find_screen(words[1]) != nullptr)
     std::swap(words[0], words[1]);
@@ -167,12 +162,12 @@ int save_screen(const tui::Canvas& canvas, const ViewCommand& command) {
   std::ofstream file(command.save_to);
   file << text << std::flush;
   if (file) return kExitOk;
-  return fail(fmt::format("cannot write {}: {}", command.save_to, std::strerror(errno)));
+  return fail("view", fmt::format("cannot write {}: {}", command.save_to, std::strerror(errno)));
 }
 
 /// The screen after the script; nothing if it needs the samples and there are none.
-std::optional<tui::Canvas> screen_of(const ViewCommand& command, const Words& words, const OpenProfile& open,
-                                     const view::StoredViews* views) {
+std::optional<tui::Canvas> screen_of(const ViewCommand& command, const ScreenWords& words,
+                                     const OpenProfile& open, const view::StoredViews* views) {
   tui::Workspace workspace(open.profile, open.names.table, command.session.options.request,
                            read_narrow_options, views);
   workspace.look = {.color = command.session.color == ColorChoice::kAlways,
@@ -184,14 +179,14 @@ std::optional<tui::Canvas> screen_of(const ViewCommand& command, const Words& wo
   return canvas;
 }
 
-int run_scripted(ViewCommand& command, const Words& words) {
+int run_scripted(ViewCommand& command, const ScreenWords& words) {
   view::Request& request = command.session.options.request;
   const auto quick = load_views(words.profile, command.session.options.symbols);
   if (quick && fit_request(*quick, words.profile, request))
     if (const auto canvas = screen_of(command, words, *quick, &*quick->views))
       return save_screen(*canvas, command);
   const auto open = open_profile(words.profile, command.session.options);
-  if (!open) return fail(open.error());
+  if (!open) return fail("view", open.error());
   return save_screen(*screen_of(command, words, *open, quick ? views_for(*quick, *open) : nullptr), command);
 }
 
@@ -202,8 +197,7 @@ int run_view(std::span<const std::string> arguments) {
   if (!start.go_on) return start.exit_code;
   const auto words = understand(command.words);
   if (!words) {
-    complain("view", words.error());
-    return kExitUsage;
+    return fail("view", words.error(), kExitUsage);
   }
   const bool scripted = command.size || !command.script.empty() || !command.save_to.empty();
   if (!scripted && !has_terminal()) return print_report(table, arguments);

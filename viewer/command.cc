@@ -25,17 +25,20 @@ void complain(std::string_view command, std::string_view sentence) {
   std::fputs(fmt::format("{}: {}\n", name, render::escape(sentence)).c_str(), stderr);
 }
 
+int fail(std::string_view command, std::string_view sentence, int exit_code) {
+  complain(command, sentence);
+  return exit_code;
+}
+
 int print_text(std::string_view command, std::string_view text) {
   const auto written = write_output(text, false);
-  if (!written) complain(command, written.error());
-  return written ? kExitOk : kExitFailed;
+  return written ? kExitOk : fail(command, written.error());
 }
 
 Start start_command(const OptionTable& table, std::span<const std::string> arguments) {
   const auto outcome = parse_options(table, arguments);
   if (!outcome) {
-    complain(table.command, outcome.error());
-    return {false, kExitUsage};
+    return {false, fail(table.command, outcome.error(), kExitUsage)};
   }
   if (*outcome == ParseOutcome::kHelp) {
     return {false, print_text(table.command, help_text(table, terminal_size().columns))};

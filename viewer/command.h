@@ -37,6 +37,9 @@ std::span<const Command* const> commands();
 /// "varve record: SENTENCE" on stderr, control characters escaped.
 void complain(std::string_view command, std::string_view sentence);
 
+/// Complains, and returns `exit_code`.
+int fail(std::string_view command, std::string_view sentence, int exit_code = kExitFailed);
+
 /// Writes to stdout, and returns the exit code: kExitOk, or kExitFailed after a sentence where stdout cannot
 /// take it (a full disk).
 int print_text(std::string_view command, std::string_view text);

@@ -46,6 +46,6 @@ int main(int argc, char** argv) {
     if (words[0] == command->name) return command->run(std::span(words).subspan(1));
     names.emplace_back(command->name);
   }
-  complain("", fmt::format("'{}' is no command: it {}", words[0], not_one_of(words[0], names)));
-  return kExitUsage;
+  return fail("", fmt::format("'{}' is no command: it {}", words[0], not_one_of(words[0], names)),
+              kExitUsage);
 }

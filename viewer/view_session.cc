@@ -145,9 +145,9 @@ class Session {
         if (!wait_for(loading)) return leave();
       }
       const auto open = loading.take();
-      if (!open) return fail(open.error());
+      if (!open) return give_up(open.error());
       if (auto fits = fit_request(**open, session_.profile, session_.options.request); !fits)
-        return fail(fits.error());
+        return give_up(fits.error());
       if (auto taken = take_terminal(); !taken) return tl::unexpected(taken.error());
       if (show(*open) == tui::Outcome::kQuit) return leave();
     }
@@ -171,7 +171,7 @@ class Session {
     return tl::unexpected(std::move(why));
   }
 
-  int fail(const std::string& sentence) {
+  int give_up(const std::string& sentence) {
     terminal_.reset();
     complain("view", sentence);
     return leave(kExitFailed);

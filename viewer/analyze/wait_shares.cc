@@ -10,10 +10,10 @@ namespace varve::analyze {
 namespace {
 
 /// By band; the last is of no band.
-using Parts = std::array<uint64_t, kBands + 1>;
+using BandParts = std::array<uint64_t, kBands + 1>;
 
-Parts with_rest(const BandTimes::Times& times, uint64_t rest) {
-  Parts parts{};
+BandParts with_rest(const BandTimes::Times& times, uint64_t rest) {
+  BandParts parts{};
   std::ranges::copy(times, parts.begin());
   parts.back() = rest;
   return parts;
@@ -24,7 +24,7 @@ uint64_t left_of(uint64_t whole, uint64_t part) { return whole - std::min(whole,
 /// A stretch of the wait, and what it has of each part.
 struct Stretch {
   uint64_t free_ns;
-  Parts lies{}, has{};
+  BandParts lies{}, has{};
 
   void take(size_t part, uint64_t most, uint64_t& rest) {
     const uint64_t time = std::min({most, rest, free_ns});
@@ -45,7 +45,7 @@ Stretch stretch_of(const BandTimes& bands, TimeRange range) {
 
 std::vector<uint64_t> wait_shares(const BandTimes& bands, const CountedWait& counted, const BandSet& chosen,
                                   uint64_t begin_ns, std::span<const uint64_t> ends_ns) {
-  Parts rest = with_rest(counted.bands, left_of(counted.time_ns, time_in(counted.bands, chosen)));
+  BandParts rest = with_rest(counted.bands, left_of(counted.time_ns, time_in(counted.bands, chosen)));
   std::vector<Stretch> stretches;
   for (const uint64_t end_ns : ends_ns) {
     stretches.push_back(stretch_of(bands, {begin_ns, end_ns}));

@@ -18,8 +18,6 @@
 namespace varve::load {
 namespace {
 
-using format::DecodedChunk;
-
 /// Grows with every change of what the same samples decode to.
 constexpr uint64_t kDecoding = 2;
 
@@ -44,13 +42,13 @@ class Hash {
 
 /// Rows of one type, and how many bytes of them were read.
 struct Column {
-  DecodedChunk type;
+  format::DecodedChunk type;
   std::span<uint8_t> bytes;
   size_t filled = 0;
 };
 
 template <typename Row>
-Column column(DecodedChunk type, std::vector<Row>& rows, uint64_t count) {
+Column column(format::DecodedChunk type, std::vector<Row>& rows, uint64_t count) {
   rows.resize(count);
   return {type, {reinterpret_cast<uint8_t*>(rows.data()), count * sizeof(Row)}};
 }
@@ -86,7 +84,7 @@ class Reader {
 
   void read_key(uint64_t inputs) {
     const format::ChunkHeader header = next_chunk();
-    require(header.type == uint32_t(DecodedChunk::kKey) && header.used == sizeof key_);
+    require(header.type == uint32_t(format::DecodedChunk::kKey) && header.used == sizeof key_);
     read_into(header, {reinterpret_cast<uint8_t*>(&key_), sizeof key_});
     require(key_.inputs == inputs);
     // Memory is bounded by the size of the file.
@@ -110,18 +108,18 @@ class Reader {
     rows_.releases = key_.releases;
     rows_.creations = key_.creations;
     std::array<Column, 8> columns = {
-        column(DecodedChunk::kOwners, owners, key_.owners),
-        column(DecodedChunk::kSites, sites, key_.sites),
-        column(DecodedChunk::kPaths, rows_.paths, key_.paths),
-        column(DecodedChunk::kRuns, rows_.runs, key_.runs),
-        column(DecodedChunk::kTimes, rows_.time_ns, key_.samples),
-        column(DecodedChunk::kWeights, rows_.weight_ns, key_.samples),
-        column(DecodedChunk::kLeaves, rows_.leaf, key_.samples),
-        column(DecodedChunk::kWaits, rows_.waits, key_.waits + key_.releases + key_.creations)};
+        column(format::DecodedChunk::kOwners, owners, key_.owners),
+        column(format::DecodedChunk::kSites, sites, key_.sites),
+        column(format::DecodedChunk::kPaths, rows_.paths, key_.paths),
+        column(format::DecodedChunk::kRuns, rows_.runs, key_.runs),
+        column(format::DecodedChunk::kTimes, rows_.time_ns, key_.samples),
+        column(format::DecodedChunk::kWeights, rows_.weight_ns, key_.samples),
+        column(format::DecodedChunk::kLeaves, rows_.leaf, key_.samples),
+        column(format::DecodedChunk::kWaits, rows_.waits, key_.waits + key_.releases + key_.creations)};
     for (;;) {
       const format::ChunkHeader header = next_chunk();
-      if (header.type == uint32_t(DecodedChunk::kEnd)) break;
-      const auto into = std::ranges::find(columns, DecodedChunk(header.type), &Column::type);
+      if (header.type == uint32_t(format::DecodedChunk::kEnd)) break;
+      const auto into = std::ranges::find(columns, format::DecodedChunk(header.type), &Column::type);
       require(into != columns.end() && header.used <= into->bytes.size() - into->filled);
       read_into(header, into->bytes.subspan(into->filled, header.used));
       into->filled += header.used;

@@ -66,7 +66,7 @@ struct Question {
   SentSignal signal;
 };
 
-struct Answer {
+struct WitnessAnswer {
   uint32_t id;
   bool yes;
 };
@@ -94,7 +94,7 @@ class Testimony {
       resume_recorder();
       if (!readable(questions_)) continue;
       if (read(questions_, &question, sizeof question) != ssize_t(sizeof question)) break;
-      const Answer answer{question.id, came(question.signal)};
+      const WitnessAnswer answer{question.id, came(question.signal)};
       if (write(answers_, &answer, sizeof answer) != ssize_t(sizeof answer)) break;
     }
     _exit(0);
@@ -209,7 +209,7 @@ bool GroupWitness::answers(const SentSignal& signal) {
   constexpr int kPatienceMs = 200;
   constexpr uint32_t kMostUnanswered = 3;
   const Question question{++asked_, signal};
-  Answer answer{};
+  WitnessAnswer answer{};
   pollfd ready{answers_, POLLIN, 0};
   if (write(questions_, &question, sizeof question) == ssize_t(sizeof question))
     while (answer.id != question.id && poll(&ready, 1, kPatienceMs) == 1 &&

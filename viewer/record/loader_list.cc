@@ -69,7 +69,7 @@ std::string_view between(std::string_view text, std::string_view before, std::st
   return text.substr(0, text.find(after));
 }
 
-std::string_view trimmed(std::string_view text) {
+std::string_view without_blanks(std::string_view text) {
   size_t first = text.find_first_not_of(" \t");
   return first == std::string_view::npos ? "" : text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
@@ -90,7 +90,7 @@ void add_library(std::string_view line, LoaderList& list) {
   std::string_view path = line.substr(arrow + 4);
   path = path.substr(0, path.rfind(" (0x"));
   if (path.starts_with("not found")) path = "";
-  list.libraries.push_back({std::string(trimmed(line.substr(0, arrow))), std::string(path)});
+  list.libraries.push_back({std::string(without_blanks(line.substr(0, arrow))), std::string(path)});
 }
 
 }  // namespace

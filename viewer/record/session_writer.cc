@@ -22,7 +22,7 @@ namespace {
 using namespace format;
 
 constexpr uint64_t kFirstChunk = 2 * kPageSize;
-constexpr size_t kChunkBytes = 4 * kPageSize;  // holds the facts of nearly every run
+constexpr size_t kFactsBytes = 4 * kPageSize;  // holds the facts of nearly every run
 constexpr size_t kLongestRecord = UINT16_MAX;  // RecordHeader::size has 16 bits
 
 }  // namespace
@@ -86,7 +86,7 @@ tl::expected<void, std::string> SessionWriter::begin(const AgentSettings& settin
 bool SessionWriter::append(const void* bytes, size_t size) {
   Nanos now = clock_now(CLOCK_MONOTONIC);
   size_t need = (sizeof(ChunkHeader) + size + kPageSize - 1) / kPageSize * kPageSize;
-  if (!chunks_.fits(size) && !chunks_.begin(ChunkType::kSession, std::max(kChunkBytes, need), now))
+  if (!chunks_.fits(size) && !chunks_.begin(ChunkType::kSession, std::max(kFactsBytes, need), now))
     return false;
   chunks_.append(bytes, size);
   return chunks_.commit(now);

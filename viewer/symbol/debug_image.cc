@@ -30,7 +30,7 @@ constexpr std::string_view kElsewhere[] = {".gnu_debugaltlink", ".debug_addr"};
 constexpr uint64_t kMostRatio = 32;
 constexpr uint64_t kMostBytes = 1 << 30;
 constexpr size_t kAlignment = 16;
-constexpr char kNames[] = ".shstrtab";
+constexpr char kNamesSection[] = ".shstrtab";
 
 size_t aligned(size_t size) { return (size + kAlignment - 1) / kAlignment * kAlignment; }
 
@@ -71,7 +71,7 @@ std::unique_ptr<DebugImage> DebugImage::of(const ElfFile& file) {
   if (std::ranges::any_of(kElsewhere, [&](std::string_view name) { return file.section(name); }))
     return nullptr;
   std::vector<Part> parts;
-  size_t bytes = sizeof(Elf64_Ehdr), names = 1 + sizeof kNames;
+  size_t bytes = sizeof(Elf64_Ehdr), names = 1 + sizeof kNamesSection;
   bool packed = false;
   for (const std::string_view name : kRead) {
     const Section* section = file.section(name);
@@ -131,7 +131,7 @@ bool DebugImage::fill(const ElfFile& file, std::span<const Part> parts) {
     else if (!decompress(part.contents, into))
       return false;
   }
-  const auto name_bytes = add(kNames, SHT_STRTAB, 0, names.size() + sizeof kNames);
+  const auto name_bytes = add(kNamesSection, SHT_STRTAB, 0, names.size() + sizeof kNamesSection);
   std::ranges::copy(names, name_bytes.begin());
 
   Elf64_Ehdr header;

@@ -11,7 +11,7 @@ namespace varve::symbol {
 namespace {
 
 /// Of files on disk; debug information takes three to four times that when it is decompressed.
-constexpr uint64_t kMostBytes = 64 << 20;
+constexpr uint64_t kMostKeptBytes = 64 << 20;
 constexpr rlim_t kMostModules = 16;
 
 /// A module may have three descriptors: of its file, of its debug file and of what that shares with others.
@@ -40,7 +40,7 @@ std::unique_ptr<OpenedModule> OpenedModules::take(ModuleId id, const load::Modul
 
 void OpenedModules::give_back(ModuleId id, std::unique_ptr<OpenedModule> module) {
   std::lock_guard lock(mutex_);
-  if (kept_.size() >= most_ || bytes_ + module->bytes() > kMostBytes) return;
+  if (kept_.size() >= most_ || bytes_ + module->bytes() > kMostKeptBytes) return;
   bytes_ += module->bytes();
   kept_.emplace(id, std::move(module));
 }

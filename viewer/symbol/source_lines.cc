@@ -14,8 +14,8 @@
 namespace varve::symbol {
 namespace {
 
-constexpr unsigned kMaxNesting = 256;  // of scopes; more is damage
-constexpr size_t kMaxInlined = 128;    // calls inlined into one another at one address
+constexpr unsigned kMaxScopes = 256;  // of scopes; more is damage
+constexpr size_t kMaxInlined = 128;   // calls inlined into one another at one address
 constexpr uint32_t kNone = UINT32_MAX;
 
 /// A function or a call inlined into one.
@@ -182,7 +182,7 @@ class Reader {
 
   void walk(Dwarf_Die parent, unsigned depth, bool everywhere) {
     Dwarf_Die die;
-    if (depth > kMaxNesting || dwarf_child(&parent, &die) != 0) return;
+    if (depth > kMaxScopes || dwarf_child(&parent, &die) != 0) return;
     do {
       int tag = dwarf_tag(&die);
       if (tag == DW_TAG_subprogram) visit_function(die, depth);
@@ -207,7 +207,7 @@ class Reader {
 
   void visit_inlined(Dwarf_Die parent, uint32_t scope, const Hits& around, unsigned depth) {
     Dwarf_Die die;
-    if (depth > kMaxNesting || dwarf_child(&parent, &die) != 0) return;
+    if (depth > kMaxScopes || dwarf_child(&parent, &die) != 0) return;
     do {
       int tag = dwarf_tag(&die);
       bool inlined = tag == DW_TAG_inlined_subroutine;

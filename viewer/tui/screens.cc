@@ -44,7 +44,7 @@ std::unique_ptr<Screen> path(Workspace& workspace) {
 
 std::unique_ptr<Screen> help(Workspace&) { return std::make_unique<HelpScreen>(); }
 
-constexpr ScreenKind kTable[] = {
+constexpr ScreenKind kScreens[] = {
     {"summary", "Summary", "Sum", screen<SummaryScreen>,
      "the run in numbers, what its processors did, its hottest functions"},
     {kHotspots, "Hotspots", "Hot", screen_of<ListScreen, kHotspots>,
@@ -76,10 +76,10 @@ constexpr ScreenKind kTable[] = {
 
 }  // namespace
 
-std::span<const ScreenKind> screens() { return kTable; }
+std::span<const ScreenKind> screens() { return kScreens; }
 
 const ScreenKind* find_screen(std::string_view name) {
-  for (const ScreenKind& kind : kTable)
+  for (const ScreenKind& kind : kScreens)
     if (name == kind.name) return &kind;
   return nullptr;
 }

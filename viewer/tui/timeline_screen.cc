@@ -18,10 +18,10 @@
 namespace varve::tui {
 namespace {
 
-constexpr size_t kNames = 16;  // columns of threads' names
-constexpr size_t kAfter = 9;   // of their CPU time
-constexpr size_t kTick = 12;   // columns between times on the axis
-constexpr size_t kMostLevels = 8;
+constexpr size_t kNameColumns = 16;  // columns of threads' names
+constexpr size_t kAfter = 9;         // of their CPU time
+constexpr size_t kTick = 12;         // columns between times on the axis
+constexpr size_t kMostGraphRows = 8;
 constexpr Style kPath{.ink = Ink::kAccent, .bold = true};
 
 /// The level that a letter of a level strip says: "3", "+" from ten on, "." for hardly any.
@@ -84,7 +84,7 @@ uint64_t TimelineScreen::time_at(size_t slice) const {
 void TimelineScreen::draw_axis(Pane& pane, size_t row) const {
   pane.put(row, 0, "time", kDim);
   for (size_t slice = 0; slice + 2 < slices_; slice += kTick)
-    pane.put(row, kNames + slice, fmt::format("|{:.3f} s", double(time_at(slice)) / 1e9), kDim,
+    pane.put(row, kNameColumns + slice, fmt::format("|{:.3f} s", double(time_at(slice)) / 1e9), kDim,
              std::min(kTick, slices_ - slice));
 }
 
@@ -95,19 +95,19 @@ size_t TimelineScreen::draw_levels(Pane& pane, size_t row, size_t height) const 
     const std::string name = cell_of(table, uint32_t(each), "name");
     const std::string_view strip = strip_of(each, "states");
     if (name != "[running]") {
-      pane.put_name(row, 0, name, kNames - 1, kDim);
-      pane.put(row++, kNames, strip, kDim, slices_);
+      pane.put_name(row, 0, name, kNameColumns - 1, kDim);
+      pane.put(row++, kNameColumns, strip, kDim, slices_);
       continue;
     }
     size_t most = 1;
     for (const char letter : strip) most = std::max(most, level_of(letter));
-    const size_t rows = std::min({height, most, kMostLevels});
+    const size_t rows = std::min({height, most, kMostGraphRows});
     for (size_t i = 0; i < rows; ++i) {
       const size_t level = (rows - i) * most / rows;  // a block is there from this level on
       pane.put(row, 0, i == 0 ? fmt::format("running {}", most) : "", kDim);
       for (size_t slice = 0; slice < strip.size(); ++slice)
         if (level_of(strip[slice]) >= level)
-          pane.repeat(row, kNames + slice, pane.look().utf8 ? U'█' : U'#', 1, {.ink = Ink::kAccent});
+          pane.repeat(row, kNameColumns + slice, pane.look().utf8 ? U'█' : U'#', 1, {.ink = Ink::kAccent});
       ++row;
     }
   }
@@ -122,11 +122,11 @@ void TimelineScreen::draw_strip(Pane& pane, size_t row, std::string_view strip, 
     const char on = i < path.size() ? path[i] : analyze::kOffPath;
     const Style style = on == analyze::kOffPath ? state_style(strip[i]) : kPath;
     if (on == analyze::kPathFromAbove)
-      pane.put(row, kNames + i, utf8 ? "↓" : "v", style, 1);
+      pane.put(row, kNameColumns + i, utf8 ? "↓" : "v", style, 1);
     else if (on == analyze::kPathFromBelow)
-      pane.put(row, kNames + i, utf8 ? "↑" : "^", style, 1);
+      pane.put(row, kNameColumns + i, utf8 ? "↑" : "^", style, 1);
     else
-      pane.put(row, kNames + i, render::strip_text(strip.substr(i, 1), text), style, 1);
+      pane.put(row, kNameColumns + i, render::strip_text(strip.substr(i, 1), text), style, 1);
   }
 }
 
@@ -134,27 +134,28 @@ void TimelineScreen::draw_thread(Pane& pane, size_t row, size_t line) const {
   const view::Table& table = made_->tables.front();
   const auto at = uint32_t(threads_[line]);
   const Style style{.reverse = line == line_};
-  pane.repeat(row, 0, U' ', kNames - 1, style);
-  pane.put_name(row, 0, cell_of(table, at, "name"), kNames - 1, style);
+  pane.repeat(row, 0, U' ', kNameColumns - 1, style);
+  pane.put_name(row, 0, cell_of(table, at, "name"), kNameColumns - 1, style);
   draw_strip(pane, row, strip_of(at, "states"), strip_of(at, "path"));
-  pane.put(row, kNames + slices_ + 1, fmt::format("{:>7.2f}", double(number_of(table, at, "cpu_ns")) / 1e9));
+  pane.put(row, kNameColumns + slices_ + 1,
+           fmt::format("{:>7.2f}", double(number_of(table, at, "cpu_ns")) / 1e9));
 }
 
 void TimelineScreen::draw_cursor(Pane& pane, size_t row) const {
   const auto seconds = [&](size_t slice) { return double(time_at(slice)) / 1e9; };
   std::string words = fmt::format("{:.3f} s", seconds(cursor_));
   if (const auto range = marked()) {
-    pane.repeat(row, kNames + range->first, U'=', range->second - range->first, kBold);
+    pane.repeat(row, kNameColumns + range->first, U'=', range->second - range->first, kBold);
     words = fmt::format("{:.3f} to {:.3f} s", seconds(range->first), seconds(range->second));
   }
-  pane.put(row, kNames + cursor_, "^", kBold);
-  const size_t right = kNames + cursor_ + 2;
-  pane.put(row, right + words.size() < pane.columns() ? right : kNames + cursor_ - words.size() - 1, words,
-           kBold);
+  pane.put(row, kNameColumns + cursor_, "^", kBold);
+  const size_t right = kNameColumns + cursor_ + 2;
+  pane.put(row, right + words.size() < pane.columns() ? right : kNameColumns + cursor_ - words.size() - 1,
+           words, kBold);
 }
 
 void TimelineScreen::draw(Pane pane) {
-  refresh(pane.columns() > kNames + kAfter + 8 ? pane.columns() - kNames - kAfter : 8);
+  refresh(pane.columns() > kNameColumns + kAfter + 8 ? pane.columns() - kNameColumns - kAfter : 8);
   if (!made_ || threads_.empty()) {
     pane.put_name(0, 0,
                   !made_                 ? made_.error()
@@ -164,7 +165,7 @@ void TimelineScreen::draw(Pane pane) {
     return;
   }
   draw_axis(pane, 0);
-  pane.put(0, kNames + slices_ + 1, "  CPU s", kDim);
+  pane.put(0, kNameColumns + slices_ + 1, "  CPU s", kDim);
   const size_t at = draw_levels(pane, 1, pane.rows() / 4);
   threads_at_ = at;
   constexpr size_t kBelow = 2;  // the cursor and the legend
@@ -254,7 +255,7 @@ bool TimelineScreen::act(Action action) {
 }
 
 bool TimelineScreen::click(Point at) {
-  if (at.column >= kNames && at.column < kNames + slices_) cursor_ = at.column - kNames;
+  if (at.column >= kNameColumns && at.column < kNameColumns + slices_) cursor_ = at.column - kNameColumns;
   if (at.row >= threads_at_ && at.row - threads_at_ + top_ < threads_.size())
     line_ = at.row - threads_at_ + top_;
   return false;

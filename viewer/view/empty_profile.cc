@@ -14,7 +14,7 @@
 namespace varve::view {
 namespace {
 
-double seconds(Nanos time) { return double(time.count) / 1e9; }
+double in_seconds(Nanos time) { return double(time.count) / 1e9; }
 
 }  // namespace
 
@@ -42,14 +42,14 @@ std::vector<std::string> why_empty(const load::Profile& profile) {
     say(fmt::format(
         "The program used {:.4f} s of CPU time, {} than the interval of {} ms between samples: give it more "
         "work or a shorter --interval. varve report waits says what it waited for.",
-        seconds(profile.kernel_cpu), profile.kernel_cpu.count < interval ? "less" : "hardly more",
+        in_seconds(profile.kernel_cpu), profile.kernel_cpu.count < interval ? "less" : "hardly more",
         double(interval) / 1e6));
   }
   if (profile.unsampled.count > interval && profile.unsampled > profile.residual)
     say(fmt::format(
         "{:.3f} s of {:.3f} s of CPU time were spent where the agent is not, or was not recording: varve "
         "report quality says what it knows of that.",
-        seconds(profile.unsampled), seconds(profile.kernel_cpu)));
+        in_seconds(profile.unsampled), in_seconds(profile.kernel_cpu)));
   if (!profile.session.finished) say("The recorder did not see the end of the run.");
   return reasons;
 }

@@ -17,7 +17,7 @@ using analyze::kCpu;
 using analyze::kSamples;
 using load::SpecialSite;
 
-constexpr size_t kMostNamed = 10;     // modules named one by one
+constexpr size_t kMostModules = 10;   // modules named one by one
 constexpr double kWorthLines = 0.01;  // share of the time in code from which a module's lines are missed
 
 /// What stopped a stack, without the brackets of its row in other views, and what the user can do.
@@ -185,7 +185,7 @@ void note_remedies(const load::Profile& profile, const symbol::SymbolTable& symb
   const std::set<ModuleId> exporting = with_exported_names(symbols);
   for (const analyze::ModuleTime& each : quality.modules) {
     const symbol::ModuleQuality* names = names_of(symbols, each.module);
-    if (names == nullptr || names_note(*names, each).empty() || shown++ >= kMostNamed) continue;
+    if (names == nullptr || names_note(*names, each).empty() || shown++ >= kMostModules) continue;
     view.notes.push_back(fmt::format("Names: {}: {}.", analyze::module_name(profile, each.module),
                                      note_words(*names, exporting)));
   }
@@ -201,7 +201,7 @@ void note_lines(const load::Profile& profile, const symbol::SymbolTable& symbols
     const symbol::ModuleQuality* names = names_of(symbols, each.module);
     const bool file = profile.modules[each.module.index()].path.starts_with('/');
     if (!file || names == nullptr || names->has_dwarf || !names_note(*names, each).empty()) continue;
-    if (share(each.self[kCpu], cpu) >= kWorthLines && modules.size() < kMostNamed)
+    if (share(each.self[kCpu], cpu) >= kWorthLines && modules.size() < kMostModules)
       modules.push_back(analyze::module_name(profile, each.module));
   }
   if (!modules.empty())

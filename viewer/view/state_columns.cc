@@ -25,7 +25,7 @@ Cell switches(const ThreadStates& states, uint64_t ThreadStates::*count) {
 }
 Cell wait_of(const ThreadStates& states, WaitKind kind) { return states.wait_ns[size_t(kind)]; }
 
-const StateColumn kColumns[] = {
+const StateColumn kStateColumns[] = {
     {"Inactive", "inactive_ns", Unit::kTime, 8, [](const ThreadStates& s) { return Cell(s.ready_ns); }},
     {"Wait", "wait_ns", Unit::kTime, 9, [](const ThreadStates& s) { return Cell(s.waiting_ns()); }},
     {"Quanta", "quanta", Unit::kCount, 2, [](const ThreadStates& s) { return Cell(s.quanta); }},
@@ -70,24 +70,24 @@ const ThreadStates* StateColumns::of(ThreadId thread) const {
 }
 
 void StateColumns::add_text_columns(Table& table) const {
-  for (const StateColumn& column : kColumns)
+  for (const StateColumn& column : kStateColumns)
     if (in_text(column))
       table.columns.push_back({"", known_ ? column.title : "", column.unit, false, -1, column.spare});
 }
 
 void StateColumns::add_data_columns(Table& table) const {
-  for (const StateColumn& column : kColumns) table.columns.push_back({column.id, "", column.unit});
+  for (const StateColumn& column : kStateColumns) table.columns.push_back({column.id, "", column.unit});
 }
 
 void StateColumns::put_text(Table& table, ThreadId thread) const {
   const ThreadStates* states = of(thread);
-  for (const StateColumn& column : kColumns)
+  for (const StateColumn& column : kStateColumns)
     if (in_text(column)) table.put({states ? column.cell(*states) : Cell()});
 }
 
 void StateColumns::put_data(Table& table, ThreadId thread) const {
   const ThreadStates* states = of(thread);
-  for (const StateColumn& column : kColumns) table.put({states ? column.cell(*states) : Cell()});
+  for (const StateColumn& column : kStateColumns) table.put({states ? column.cell(*states) : Cell()});
 }
 
 }  // namespace varve::view

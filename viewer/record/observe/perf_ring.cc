@@ -42,7 +42,7 @@ bool read_switch(std::span<const uint8_t>, uint16_t misc, RingEvent& event) {
   return true;
 }
 
-bool read_task(std::span<const uint8_t> bytes, Kind kind, RingEvent& event) {
+bool read_task_record(std::span<const uint8_t> bytes, Kind kind, RingEvent& event) {
   auto task = read_as<TaskRecord>(bytes);
   if (!task) return false;
   event.kind = kind;
@@ -53,10 +53,10 @@ bool read_task(std::span<const uint8_t> bytes, Kind kind, RingEvent& event) {
   return true;
 }
 bool read_fork(std::span<const uint8_t> bytes, uint16_t, RingEvent& event) {
-  return read_task(bytes, Kind::kFork, event);
+  return read_task_record(bytes, Kind::kFork, event);
 }
 bool read_exit(std::span<const uint8_t> bytes, uint16_t, RingEvent& event) {
-  return read_task(bytes, Kind::kExit, event);
+  return read_task_record(bytes, Kind::kExit, event);
 }
 
 bool read_name(std::span<const uint8_t> bytes, uint16_t misc, RingEvent& event) {

@@ -16,7 +16,7 @@
 namespace varve::record::observe {
 namespace {
 
-constexpr Nanos kShortest{10 * kNanosPerMilli.count};  // from one look to the next
+constexpr Nanos kSweepPeriod{10 * kNanosPerMilli.count};  // from one look to the next
 /// The kernel may count the time that a thread runs this late: a tick of HZ=100, and some.
 constexpr Nanos kLateTime{20 * kNanosPerMilli.count};
 /// A sweep that takes all there is may take so much more, in all, for what makes it worth something.
@@ -137,7 +137,7 @@ void ThreadSweeps::sweep(Nanos now) {
   for (TaskProcess& process : table_.processes())
     for (Task& task : process.tasks)
       task.over ? look_at_zombie(process, task) : read_task_sums(process, task, length);
-  extra_ = std::max(budget_.room(kShortest, used_since_last()), {used_since_last().count / kExtraOneIn});
+  extra_ = std::max(budget_.room(kSweepPeriod, used_since_last()), {used_since_last().count / kExtraOneIn});
   look_at_processors(Allowance({extra_.count / 4}));
   for (Task* task : table_.find_new(now)) {
     // Made since the last look, it has done all that it did since then. What was there before and was not
@@ -244,7 +244,7 @@ Nanos ThreadSweeps::look(Nanos now) {
   Nanos used = clock_now(CLOCK_THREAD_CPUTIME_ID);
   budget_.charge(clock_now(CLOCK_MONOTONIC), used - used_);
   used_ = used;
-  return budget_.next(now, kShortest);
+  return budget_.next(now, kSweepPeriod);
 }
 
 void ThreadSweeps::finish(Nanos now) {
