@@ -107,9 +107,11 @@ $(BUILD)/agent-obj/%.o: %.cc Makefile
 # need all the same; `make fuzz` builds them without this.
 # gcc forgets that they are of the system and warns of its own std::string.
 PRECOMPILED := $(BUILD)/obj/viewer/precompiled.h
+# Code that is not optimized keeps the test framework's inline functions, which replays have no use for.
+TEST_PRECOMPILED := $(if $(filter asan soak,$(VARIANT)),$(PRECOMPILED),$(BUILD)/obj/test/unit/precompiled.h)
 PRECOMPILED_FLAGS = -include $(PRECOMPILED) -Winvalid-pch -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread \
   -Wno-unknown-warning-option
-$(BUILD)/obj/%/precompiled.h.gch: %/precompiled.h viewer/precompiled.h Makefile
+$(addsuffix .gch,$(sort $(PRECOMPILED) $(TEST_PRECOMPILED))): $(BUILD)/obj/%.gch: % viewer/precompiled.h Makefile
 	@mkdir -p $(@D)
 	cp $< $(@:.gch=)
 	$(VIEWER_CXX) $(VIEWER_FLAGS) -x c++-header $(@:.gch=) -MF $@.d -MT $@ -o $@
@@ -120,8 +122,8 @@ $(BUILD)/obj/%.o: %.cc Makefile | $(PRECOMPILED).gch
 	$(COMPILE) $< -o $@
 # Tests run once: to optimize them much takes longer than they do.
 $(BUILD)/obj/test/unit/%: private OPT_release := -Og -g1
-$(BUILD)/obj/test/unit/%.o: private PRECOMPILED := $(BUILD)/obj/test/unit/precompiled.h
-$(BUILD)/obj/test/unit/%.o: test/unit/%.cc Makefile | $(BUILD)/obj/test/unit/precompiled.h.gch
+$(BUILD)/obj/test/unit/%.o: private PRECOMPILED := $(TEST_PRECOMPILED)
+$(BUILD)/obj/test/unit/%.o: test/unit/%.cc Makefile | $(TEST_PRECOMPILED).gch
 	@mkdir -p $(@D)
 	$(COMPILE) $< -o $@
 $(BUILD)/batch/%.o: $(BUILD)/batch/%.list Makefile | $(PRECOMPILED).gch
