@@ -67,13 +67,14 @@ AGENT_OBJ := $(call obj,agent-obj,$(AGENT_SRC) $(COMMON_SRC))
 
 # Most of the time of a small file goes into its headers, so those of a folder are compiled BATCH at a time: the viewer is built in a
 # third of the time. So names are unique in a folder, those of anonymous namespaces too. $(call batched,SET,FILES): the objects of a
-# set of files. What is in each stands beside it, in a list that is written anew only where it changes.
+# set of files. What is in each stands beside it, in a list that is written anew only where it changes; wildcards come in the order of
+# the locale, so it is sorted. Make 4.3 leaves the end of a line of some files.
 BATCH := 8
 BEHIND_BATCH := 9
-note = $(if $(subst x$(file <$(1))x,,x$(2)x),$(shell mkdir -p $(dir $(1)))$(file >$(1),$(2)))
+note = $(if $(subst x$(strip $(file <$(1)))x,,x$(2)x),$(shell mkdir -p $(dir $(1)))$(file >$(1),$(2)))
 batch = $(call note,$(1).list,$(2)) $(1).o
 split = $(if $(2),$(call batch,$(1)/$(basename $(firstword $(2))),$(wordlist 1,$(BATCH),$(2)))$(call split,$(1),$(wordlist $(BEHIND_BATCH),$(words $(2)),$(2))))
-of_folder = $(foreach file,$(2),$(if $(filter $(1),$(dir $(file))),$(file)))
+of_folder = $(sort $(foreach file,$(2),$(if $(filter $(1),$(dir $(file))),$(file))))
 batched = $(foreach folder,$(sort $(dir $(2))),$(call split,$(BUILD)/batch/$(1),$(call of_folder,$(folder),$(2))))
 
 VIEWER_LIB_OBJ := $(call batched,viewer,$(filter-out viewer/main.cc,$(VIEWER_SRC)) $(COMMON_SRC))

@@ -5,7 +5,9 @@
 Fails where the file says what cannot be: time that runs backwards, states of unknown or ended threads, stretches that overlap.
 usage: run_states.py PROFILE [BEGIN END]   sums between two times of CLOCK_MONOTONIC only (switches)
 """
+import itertools
 import json
+import operator
 import struct
 import sys
 
@@ -42,12 +44,13 @@ class Track:
 
 
 def levels():
-    """Time by number of running threads, between the first switch and the last."""
+    """Time by number of running threads, between the first switch and the last. Steps of one instant are one: by themselves the
+    number might be less than none meanwhile."""
     time_at, level, since = [0], 0, None
-    for time, step in sorted(STEPS):
+    for time, steps in itertools.groupby(sorted(STEPS), key=operator.itemgetter(0)):
         if since is not None:
             time_at[level] += time - since
-        level, since = level + step, time
+        level, since = level + sum(step for _, step in steps), time
         time_at += [0] * (level + 1 - len(time_at))
     return time_at
 

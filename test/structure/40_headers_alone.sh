@@ -3,7 +3,7 @@
 # Every header compiles by itself, so includes can be written in any order.
 . "$(dirname "$0")/common.inc"
 
-# The build has already compiled a header alone where a source of the same name includes it first.
+# A source of the same name that includes it first has compiled it alone: the build does so with those of the agent, `make fuzz` with all.
 proven() { [ "$(grep -m1 '^#include' "${1%.h}.cc" 2>/dev/null)" = "#include \"$1\"" ]; }
 find agent common viewer -name '*.h' | sort >"$work/all"
 while IFS= read -r header; do proven "$header" || echo "$header"; done <"$work/all" >"$work/headers"
