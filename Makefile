@@ -65,15 +65,26 @@ FORMATTED := $(wildcard agent/*.cc agent/*.h agent/*/*.cc agent/*/*.h common/*.c
 obj = $(patsubst %.cc,$(BUILD)/$(1)/%.o,$(2))
 AGENT_OBJ := $(call obj,agent-obj,$(AGENT_SRC) $(COMMON_SRC))
 
+# The headers of libraries that most files use, compiled once. Files include what they need all the same; `make fuzz` builds them
+# without this, and one by one.
+PRECOMPILED := $(BUILD)/obj/viewer/precompiled.h
+# Code that is not optimized keeps the test framework's inline functions, which replays have no use for.
+TEST_PRECOMPILED := $(if $(filter release faults,$(VARIANT)),$(BUILD)/obj/test/unit/precompiled.h,$(PRECOMPILED))
+
 # Most of the time of a small file goes into its headers, so those of a folder are compiled BATCH at a time: the viewer is built in a
-# third of the time. So names are unique in a folder, those of anonymous namespaces too. $(call batched,SET,FILES): the objects of a
-# set of files. What is in each stands beside it, in a list that is written anew only where it changes; wildcards come in the order of
-# the locale, so it is sorted. Make 4.3 leaves the end of a line of some files.
+# third of the time. So names are unique in a folder, those of anonymous namespaces too (test/structure/45_unique_names.sh).
+# $(call batched,SET,FILES): the objects of a set of files, each named after its first and last file, and so another where these are
+# others. Wildcards come in the order of the locale.
 BATCH := 8
-BEHIND_BATCH := 9
-note = $(if $(subst x$(strip $(file <$(1)))x,,x$(2)x),$(shell mkdir -p $(dir $(1)))$(file >$(1),$(2)))
-batch = $(call note,$(1).list,$(2)) $(1).o
-split = $(if $(2),$(call batch,$(1)/$(basename $(firstword $(2))),$(wordlist 1,$(BATCH),$(2)))$(call split,$(1),$(wordlist $(BEHIND_BATCH),$(words $(2)),$(2))))
+define batch_rule
+$(1): $(2) Makefile | $(PRECOMPILED).gch
+	@mkdir -p $$(@D)
+	printf '#include "%s"\n' $(2) | $$(COMPILE) -x c++ - -MF $$(@:.o=.d) -MT $$@ -o $$@
+endef
+batch_name = $(1)/$(basename $(firstword $(2)))-$(basename $(notdir $(lastword $(2)))).o
+batch = $(call batch_name,$(1),$(2))$(eval $(call batch_rule,$(call batch_name,$(1),$(2)),$(2)))
+behind_batch = $(wordlist $(words x $(wordlist 1,$(BATCH),$(1))),$(words $(1)),$(1))
+split = $(if $(2),$(call batch,$(1),$(wordlist 1,$(BATCH),$(2))) $(call split,$(1),$(call behind_batch,$(2))))
 of_folder = $(sort $(foreach file,$(2),$(if $(filter $(1),$(dir $(file))),$(file))))
 batched = $(foreach folder,$(sort $(dir $(2))),$(call split,$(BUILD)/batch/$(1),$(call of_folder,$(folder),$(2))))
 
@@ -91,6 +102,7 @@ PAGES := $(patsubst man/%.in,$(BUILD)/man/%,$(wildcard man/*.in)) $(patsubst man
 jobs = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 SUBMAKE = $(MAKE) --no-print-directory $(jobs)
 
+.DEFAULT_GOAL := all
 .PHONY: all demo check test unit programs replays asan stress fuzz bench bench-micro accuracy accept format install uninstall dist clean deps \
   deps-check deps-bench
 .DELETE_ON_ERROR:
@@ -104,12 +116,7 @@ $(BUILD)/agent-obj/%.o: %.cc Makefile
 	@mkdir -p $(@D)
 	$(CXX) $(AGENT_FLAGS) -c $< -o $@
 
-# The headers of libraries that most files use, compiled once: a build takes two thirds of the time. Files include what they
-# need all the same; `make fuzz` builds them without this.
-# gcc forgets that they are of the system and warns of its own std::string.
-PRECOMPILED := $(BUILD)/obj/viewer/precompiled.h
-# Code that is not optimized keeps the test framework's inline functions, which replays have no use for.
-TEST_PRECOMPILED := $(if $(filter asan soak,$(VARIANT)),$(PRECOMPILED),$(BUILD)/obj/test/unit/precompiled.h)
+# gcc forgets that precompiled headers are of the system and warns of its own std::string.
 PRECOMPILED_FLAGS = -include $(PRECOMPILED) -Winvalid-pch -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread \
   -Wno-unknown-warning-option
 $(addsuffix .gch,$(sort $(PRECOMPILED) $(TEST_PRECOMPILED))): $(BUILD)/obj/%.gch: % viewer/precompiled.h Makefile
@@ -127,8 +134,6 @@ $(BUILD)/obj/test/unit/%.o: private PRECOMPILED := $(TEST_PRECOMPILED)
 $(BUILD)/obj/test/unit/%.o: test/unit/%.cc Makefile | $(TEST_PRECOMPILED).gch
 	@mkdir -p $(@D)
 	$(COMPILE) $< -o $@
-$(BUILD)/batch/%.o: $(BUILD)/batch/%.list Makefile | $(PRECOMPILED).gch
-	printf '#include "%s"\n' $$(cat $<) | $(COMPILE) -x c++ - -MF $(@:.o=.d) -MT $@ -o $@
 
 $(BUILD)/no-waits/libvarve.so: private WITHOUT := waits
 $(AGENTS): $(AGENT_OBJ) agent/exports.list agent/version_script.awk

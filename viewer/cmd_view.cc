@@ -93,7 +93,7 @@ OptionTable describe_view() {
 struct ScreenWords {
   std::string screen = "summary", function, profile;
 };
-tl::expected<ScreenWords, std::string> understand(std::vector<std::string> words) {
+tl::expected<ScreenWords, std::string> understand_screen(std::vector<std::string> words) {
   ScreenWords result;
   // Either order will do.
   if (words.size() == 2 && tui::find_screen(words[0]) == nullptr && tui::find_screen(words[1]) != nullptr)
@@ -122,7 +122,7 @@ std::string view_of(const std::string& screen) {
   return screen == "flame" ? "top-down" : screen == "help" ? "summary" : screen;
 }
 
-bool takes_value(const OptionTable& table, const std::string& word) {
+bool is_followed(const OptionTable& table, const std::string& word) {
   const auto option = std::ranges::find(table.options, word, &Option::names);
   return option != table.options.end() && !option->argument.empty();
 }
@@ -141,7 +141,7 @@ int print_report(const OptionTable& table, std::span<const std::string> argument
     else
       words.push_back(option || !first ? word : view_of(word));
     first = first && option;
-    if (takes_value(table, word) && i + 1 < arguments.size()) words.push_back(arguments[++i]);
+    if (is_followed(table, word) && i + 1 < arguments.size()) words.push_back(arguments[++i]);
   }
   return (annotate ? kAnnotateCommand : kReportCommand).run(words);
 }
@@ -195,7 +195,7 @@ int run_view(std::span<const std::string> arguments) {
   const OptionTable table = view_table(command);
   const Start start = start_command(table, arguments);
   if (!start.go_on) return start.exit_code;
-  const auto words = understand(command.words);
+  const auto words = understand_screen(command.words);
   if (!words) {
     return fail("view", words.error(), kExitUsage);
   }

@@ -26,7 +26,7 @@ constexpr size_t kStackBytes = 256 * 1024;  // the stack trace is formatted on i
 void (*crash_cleanup)() = nullptr;
 int failure_exit = 1;
 
-void say(const char* text) {
+void write_out(const char* text) {
   const ssize_t written = write(STDERR_FILENO, text, std::strlen(text));
   static_cast<void>(written);
 }
@@ -46,12 +46,12 @@ void report(const char* what) {
   if (crash_cleanup != nullptr) crash_cleanup();
   signal(SIGALRM, SIG_DFL);
   alarm(kPatienceSeconds);
-  say("varve: internal error: ");
-  say(what);
-  say("; ");
-  say(too_little());
-  say("this is a bug in varve " VARVE_VERSION ", please report it with these lines:\n");
-  say(boost::stacktrace::to_string(boost::stacktrace::stacktrace()).c_str());
+  write_out("varve: internal error: ");
+  write_out(what);
+  write_out("; ");
+  write_out(too_little());
+  write_out("this is a bug in varve " VARVE_VERSION ", please report it with these lines:\n");
+  write_out(boost::stacktrace::to_string(boost::stacktrace::stacktrace()).c_str());
   alarm(0);
 }
 
@@ -72,7 +72,7 @@ void report(const char* what) {
       std::rethrow_exception(current);
     } catch (const std::bad_alloc&) {
       if (crash_cleanup != nullptr) crash_cleanup();
-      say("varve: there is not enough memory\n");
+      write_out("varve: there is not enough memory\n");
       _exit(failure_exit);
     } catch (const std::exception& error) {
       what = std::string("uncaught exception: ") + error.what();

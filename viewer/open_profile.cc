@@ -38,7 +38,7 @@ class Progress {
 
 namespace {
 
-tl::expected<std::string, std::string> path_of(const std::string& word) {
+tl::expected<std::string, std::string> wanted_path(const std::string& word) {
   return word.empty() ? load::find_newest_profile(".") : word;
 }
 
@@ -66,14 +66,14 @@ std::string missing_word(const std::string& usage, const std::string& function) 
 
 tl::expected<OpenProfile, std::string> load_profile(const std::string& word,
                                                     const load::LoadProgress& progress) {
-  const auto path = path_of(word);
+  const auto path = wanted_path(word);
   if (!path) return tl::unexpected(path.error());
   return load_with(*path, {.progress = progress});
 }
 
 std::optional<OpenProfile> load_views(const std::string& word, const symbol::ResolveOptions& names) {
   if (names != symbol::ResolveOptions()) return std::nullopt;
-  const auto path = path_of(word);
+  const auto path = wanted_path(word);
   if (!path || !has_stored_views(*path)) return std::nullopt;
   auto open = load_with(*path, {.samples = false});
   if (!open) return std::nullopt;

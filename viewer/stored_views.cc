@@ -63,7 +63,7 @@ view::Request request_of(const Stored& stored) {
   return request;
 }
 
-std::string path_of(const load::Profile& profile, const char* name) {
+std::string file_path(const load::Profile& profile, const char* name) {
   return fmt::format("{}/{}", profile.directory, name);
 }
 
@@ -79,7 +79,7 @@ std::vector<uint8_t> read_all(const std::string& path) {
 uint64_t made_from(const load::Profile& profile) {
   uint64_t hash = profile.sample_inputs;
   for (const char* name : {format::kSessionFile, format::kObserverFile, format::kSymbolsFile}) {
-    const std::vector<uint8_t> bytes = read_all(path_of(profile, name));
+    const std::vector<uint8_t> bytes = read_all(file_path(profile, name));
     hash = XXH64(bytes.data(), bytes.size(), hash);
   }
   // A process that outlives its recorder writes its end, and marks, later.
@@ -133,13 +133,13 @@ void parse(view::StoredViews& stored, uint64_t wanted) {
 
 tl::expected<void, std::string> store_views(const load::Profile& profile,
                                             const symbol::SymbolTable& symbols) {
-  const std::string session_path = path_of(profile, format::kSessionFile);
+  const std::string session_path = file_path(profile, format::kSessionFile);
   const auto session = load::open_file(session_path);
   if (!session) return tl::unexpected(fmt::format("{} {}", session_path, session.error()));
   const auto header = load::read_file_header(**session, format::FileKind::kSession);
   if (!header) return tl::unexpected(fmt::format("{} {}", session_path, header.error()));
 
-  load::ReplacedFile file(path_of(profile, format::kViewsFile));
+  load::ReplacedFile file(file_path(profile, format::kViewsFile));
   file.write_header(record::make_file_header(format::FileKind::kViews, *header));
   const uint64_t from = made_from(profile);
   file.write_chunk(kFromChunk, {reinterpret_cast<const uint8_t*>(&from), sizeof from});
@@ -165,9 +165,9 @@ bool has_stored_views(const std::string& directory) {
 
 std::optional<view::StoredViews> read_stored_views(const load::Profile& profile) {
   view::StoredViews stored;
-  const auto file = load::open_file(path_of(profile, format::kViewsFile));
+  const auto file = load::open_file(file_path(profile, format::kViewsFile));
   if (!file || !load::read_file_header(**file, format::FileKind::kViews)) return std::nullopt;
-  stored.bytes = read_all(path_of(profile, format::kViewsFile));
+  stored.bytes = read_all(file_path(profile, format::kViewsFile));
   try {
     parse(stored, made_from(profile));
   } catch (const ParseError&) {

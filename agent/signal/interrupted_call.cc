@@ -18,6 +18,9 @@
 namespace varve::agent {
 namespace {
 
+/// Since Linux 5.16; the headers of some systems are older.
+constexpr short kFutexWaitv = 449;
+
 /// That the kernel restarts after a handler with SA_RESTART and ends after one without (ERESTARTSYS); others
 /// end after every handler, or after none.
 constexpr short kRestarted[] = {
@@ -29,6 +32,7 @@ constexpr short kRestarted[] = {
     __NR_openat,       __NR_ioctl,    __NR_splice,          __NR_sendfile,
     __NR_mq_timedsend, __NR_tee,      __NR_vmsplice,        __NR_futex,
     __NR_preadv2,      __NR_pwritev2, __NR_mq_timedreceive, __NR_getrandom,
+    kFutexWaitv,
 };
 
 /// In which register calls with a mask of their own have its address, or that of address and size.

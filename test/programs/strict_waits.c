@@ -48,6 +48,7 @@ static struct Call {
     {"sem_clockwait", waits_sem_clockwait, ends_by_post, 1},
     {"pthread_cond_timedwait", waits_cond_timedwait, ends_by_condition, 1},
     {"futex", waits_futex, ends_by_futex, 0},
+    {"futex_waitv", waits_futex_vector, ends_by_futex, 0},
     {"futex in time", waits_futex_in_time, ends_by_futex, 1},
     {"msgrcv", waits_msgrcv, ends_by_message, 0},
     {"msgsnd", waits_msgsnd, ends_by_taking_a_message, 0},

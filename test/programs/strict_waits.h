@@ -221,6 +221,14 @@ static long waits_futex_in_time(void) {
   struct timespec time = limit();
   return answer(syscall(SYS_futex, &futex_word, FUTEX_WAIT_PRIVATE, 0, &time, NULL, 0));
 }
+// Since Linux 5.16, and newer than the headers of some systems.
+static long waits_futex_vector(void) {
+  struct {
+    uint64_t value, address;
+    uint32_t flags, reserved;
+  } each = {0, (uint64_t)(uintptr_t)&futex_word, 2 /* FUTEX_32 */ | FUTEX_PRIVATE_FLAG, 0};
+  return answer(syscall(449 /* futex_waitv */, &each, 1, 0, NULL, 0));
+}
 static void ends_by_futex(void) {
   __atomic_store_n(&futex_word, 1, __ATOMIC_RELEASE);
   syscall(SYS_futex, &futex_word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);

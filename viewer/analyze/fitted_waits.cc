@@ -50,7 +50,7 @@ struct OfThread {
 };
 
 /// Fits the waits and returns what they leave, to the nanosecond.
-BandTimes::Times fit(std::span<CountedWait> waits, const ThreadBands& thread) {
+BandTimes::Times fit_to_bands(std::span<CountedWait> waits, const ThreadBands& thread) {
   OfThread own{waits};
   std::ranges::transform(thread, own.room.begin(), &ThreadTime::waiting_ns);
   BandTimes::Times left = own.room;
@@ -74,7 +74,7 @@ FittedWaits fitted_waits(const load::Profile& profile, TimeRange range, const Co
     const auto first = next;
     next = std::find_if(first, fitted.counted.end(),
                         [&](const CountedWait& each) { return thread_of(each) != ThreadId{i}; });
-    fitted.others.push_back({unseen[i], fit({first, next}, by_band[i])});
+    fitted.others.push_back({unseen[i], fit_to_bands({first, next}, by_band[i])});
   }
   return fitted;
 }

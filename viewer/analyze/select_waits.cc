@@ -27,7 +27,7 @@ void add_other_waits(const PassingRows& passes, const std::vector<OtherWaits>& o
       rows.push_back({passes.other_waits({i}), {i}, {0}, {0, others[i].time_ns, 0, others[i].bands}});
 }
 
-PathSet paths_of(const load::Profile& profile, const std::vector<Waited>& rows) {
+PathSet waited_paths(const load::Profile& profile, const std::vector<Waited>& rows) {
   PathSet with(profile.paths.size());
   for (const Waited& row : rows)
     if (row.pass) with.insert(row.path.index());
@@ -37,7 +37,7 @@ PathSet paths_of(const load::Profile& profile, const std::vector<Waited>& rows) 
 
 Selection add_up(const load::Profile& profile, const std::vector<Waited>& rows, size_t width) {
   Selection selection;
-  selection.by_path = PathTimes(paths_of(profile, rows), width);
+  selection.by_path = PathTimes(waited_paths(profile, rows), width);
   selection.by_thread = MetricTable(profile.threads.size() + 1, width);
   selection.kept.resize(width);
   selection.filtered_out.resize(width);

@@ -74,7 +74,7 @@ std::vector<uint64_t> clocked_time(const load::Profile& profile, TimeRange range
 
 /// The thread ran for `running` of `lifetime`, and waited for what it neither ran nor was ready: of each kind
 /// as large a part as of the waits so far.
-void settle(ThreadStates& states, uint64_t lifetime, uint64_t running) {
+void settle_states(ThreadStates& states, uint64_t lifetime, uint64_t running) {
   states.running_ns = std::min(running, lifetime);
   states.ready_ns = std::min(states.ready_ns, lifetime - states.running_ns);
   const uint64_t waited = states.waiting_ns(), wait = lifetime - states.running_ns - states.ready_ns;
@@ -127,7 +127,7 @@ std::vector<ThreadStates> settled_states(const load::Profile& profile, TimeRange
     // Of a killed thread the clock is known up to its last sample.
     const bool whole = thread.end_cpu.count != 0;
     if (!swept && whole) settle_switches(all[i], clocked[i]);
-    if (swept) settle(all[i], lifetime, whole ? clocked[i] : std::max(clocked[i], all[i].running_ns));
+    if (swept) settle_states(all[i], lifetime, whole ? clocked[i] : std::max(clocked[i], all[i].running_ns));
   }
   return all;
 }

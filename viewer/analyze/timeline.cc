@@ -66,7 +66,7 @@ void add_states(Timeline& line, const load::Profile& profile) {
   for (size_t row = 0; row < rows.size(); ++row) rows[row].finish(line, row);
 }
 
-void add_levels(Timeline& line, const Levels& levels) {
+void add_running(Timeline& line, const Levels& levels) {
   line.running.assign(line.slices, 0);
   line.active.assign(line.slices, 0);
   for (size_t i = 0; i < levels.rows().size(); ++i) {
@@ -92,7 +92,7 @@ Timeline timeline(const load::Profile& profile, const Levels& levels, TimeRange 
   line.slices = line.range.length() ? slices : 0;
   line.threads = std::move(threads);
   if (line.slices == 0) return line;
-  add_levels(line, levels);
+  add_running(line, levels);
   add_states(line, profile);
   return line;
 }

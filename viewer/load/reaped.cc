@@ -21,7 +21,7 @@ bool recorded_at(const std::vector<format::ControlChange>& changes, uint64_t tim
 }
 
 /// Nothing ends after the run; a damaged file may say so.
-Nanos end_of_run(const Session& session) {
+Nanos end_or_never(const Session& session) {
   return session.elapsed == Nanos{} ? Nanos{INT64_MAX} : session.start_time + session.elapsed;
 }
 
@@ -64,7 +64,7 @@ void add_reaped(Profile& profile, std::vector<ProcessExitRecord> exits,
     // Who is told of twice is two processes, of which the later had no agent.
     if (key.first != exit.pid || process.reaped_time != Nanos{}) continue;
     if (used_again(begins, process, exit.time_ns)) continue;
-    process.reaped_time = std::min(Nanos{exit.time_ns}, end_of_run(profile.session));
+    process.reaped_time = std::min(Nanos{exit.time_ns}, end_or_never(profile.session));
     process.reaped_cpu = charged(exit);
   }
 }

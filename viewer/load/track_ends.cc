@@ -36,7 +36,7 @@ std::vector<Seen> seen_of_tracks(const RunStates& states) {
   return seen;
 }
 
-uint16_t share_of(double part, double whole) {
+uint16_t clamped_share(double part, double whole) {
   return uint16_t(std::clamp(part / whole, 0.0, 1.0) * RunEvent::kWhole);
 }
 
@@ -47,7 +47,7 @@ RunEvent last_stretch(const Thread& thread, const Seen& seen, const RunEvent& la
   event.time_ns = begin_ns;
   event.quanta = 0;
   const auto length = double(thread.end_time.count - begin_ns);
-  event.running = share_of(double(thread.end_cpu.count) - seen.running_ns, length);
+  event.running = clamped_share(double(thread.end_cpu.count) - seen.running_ns, length);
   event.ready = uint16_t((RunEvent::kWhole - event.running) * seen.ready_share());
   return event;
 }
@@ -112,8 +112,8 @@ class UnseenThreads {
     RunEvent event;
     event.time_ns = thread.start_time.count;
     event.track = thread.track = made.track;
-    event.running = share_of(double(saturating_sub(thread.end_cpu, made.cpu).count),
-                             double((thread.end_time - thread.start_time).count));
+    event.running = clamped_share(double(saturating_sub(thread.end_cpu, made.cpu).count),
+                                  double((thread.end_time - thread.start_time).count));
     event.quanta = 1;
     if (goes_on)
       added_[made.end] = event;

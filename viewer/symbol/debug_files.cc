@@ -25,7 +25,7 @@ constexpr size_t kMaxMiniDebugInfo = size_t(256) << 20;
 constexpr size_t kMaxMiniRatio = 64;
 constexpr uint64_t kLzmaMemory = uint64_t(256) << 20;
 
-std::string directory_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
 uint32_t checksum_of(const ElfFile& file) {
   size_t size = 0;
@@ -72,7 +72,7 @@ std::optional<ElfFile> by_build_id(std::span<const uint8_t> build_id, const Reso
 std::optional<ElfFile> by_debug_link(const ElfFile& file, const ResolveOptions& options) {
   auto link = debug_link(file);
   if (!link) return {};
-  std::string directory = directory_of(file.path());
+  std::string directory = folder_of(file.path());
   std::vector<std::string> places{directory + "/" + link->name, directory + "/.debug/" + link->name};
   for (const std::string& root : options.debug_directories)
     places.push_back(root + directory + "/" + link->name);

@@ -54,7 +54,8 @@ uint64_t unfollowed_time(const analyze::CriticalPath& path) {
   return sum;
 }
 
-void add_notes(View& view, const Source& source, const Request& request, const analyze::CriticalPath& path) {
+void add_path_notes(View& view, const Source& source, const Request& request,
+                    const analyze::CriticalPath& path) {
   const load::Profile& profile = source.profile;
   view.notes.push_back(source_words(profile));
   view.notes.push_back(
@@ -90,8 +91,8 @@ void add_notes(View& view, const Source& source, const Request& request, const a
         "The critical path is that of the whole run: of the filters only --time changes what is shown.");
 }
 
-void add_facts(View& view, const load::Profile& profile, const analyze::CriticalPath& path,
-               uint64_t filtered_out) {
+void add_path_facts(View& view, const load::Profile& profile, const analyze::CriticalPath& path,
+                    uint64_t filtered_out) {
   const std::vector<uint64_t> by_class = path.by_class();
   view.facts.push_back({"", "Elapsed", Unit::kText, view.own(sum_words(by_class, filtered_out))});
   view.facts.push_back({"", "Path", Unit::kText,
@@ -121,8 +122,8 @@ Made make_critical_path(const Source& source, const Request& request, const anal
   const analyze::SegmentPaths paths(profile);
   const ShownPath shown{source,       request, path.run.begin, path.run.length(), path.segments, path.moves,
                         filtered_out, levels,  paths};
-  add_facts(view, profile, path, filtered_out);
-  add_notes(view, source, request, path);
+  add_path_facts(view, profile, path, filtered_out);
+  add_path_notes(view, source, request, path);
   switch (request.by) {
     case By::kFunction:
       view.tables.push_back(path_function_table(view, shown));

@@ -34,7 +34,7 @@ std::vector<size_t> metrics_of(const analyze::BandSet& bands) {
   return metrics;
 }
 
-uint64_t sum_of(std::span<const uint64_t> numbers, const std::vector<size_t>& metrics) {
+uint64_t sum_of_metrics(std::span<const uint64_t> numbers, const std::vector<size_t>& metrics) {
   uint64_t sum = 0;
   for (const size_t metric : metrics)
     if (metric < numbers.size()) sum += numbers[metric];
@@ -163,11 +163,11 @@ class IdleTable {
   /// Adds to the functions what they ran in a band, by a column of samples. False: there is none in it.
   static bool share_running(uint64_t running_ns, const std::vector<size_t>& metric, const analyze::Flat& flat,
                             std::span<const uint64_t> sampled, std::vector<uint64_t>& by_function) {
-    const uint64_t whole = sum_of(sampled, metric);
+    const uint64_t whole = sum_of_metrics(sampled, metric);
     if (whole == 0) return false;
     uint64_t sum = 0, before = 0;
     for (uint32_t i = 0; i < by_function.size(); ++i) {
-      sum += sum_of(flat.self.row(i), metric);
+      sum += sum_of_metrics(flat.self.row(i), metric);
       const auto until = uint64_t(double(running_ns) * (double(sum) / double(whole)));
       by_function[i] += until - before;
       before = until;

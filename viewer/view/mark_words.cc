@@ -10,20 +10,22 @@
 namespace varve::view {
 namespace {
 
-constexpr size_t kMostNamed = 10;
+constexpr size_t kMostListed = 10;
 
 uint64_t since_start(const load::Profile& profile, Nanos time) {
   return saturating_sub(time, profile.session.start_time).count;
 }
 
-double seconds(const load::Profile& profile, Nanos time) { return double(since_start(profile, time)) / 1e9; }
+double seconds_in(const load::Profile& profile, Nanos time) {
+  return double(since_start(profile, time)) / 1e9;
+}
 
 /// The first ten, and how many there are beyond them.
 std::string listed(std::vector<std::string> items) {
   const size_t all = items.size();
-  if (all <= kMostNamed) return fmt::format("{}", fmt::join(items, ", "));
-  items.resize(kMostNamed);
-  return fmt::format("{} and {} more", fmt::join(items, ", "), all - kMostNamed);
+  if (all <= kMostListed) return fmt::format("{}", fmt::join(items, ", "));
+  items.resize(kMostListed);
+  return fmt::format("{} and {} more", fmt::join(items, ", "), all - kMostListed);
 }
 
 uint64_t pid_of(const load::Profile& profile, ProcessId process) {
@@ -52,8 +54,8 @@ Slices slices_of(const analyze::Timeline& line, uint64_t begin, uint64_t end) {
 std::vector<std::string> pause_sentences(const load::Profile& profile) {
   std::vector<std::string> run, processes;
   for (const load::Pause& pause : profile.pauses) {
-    std::string words =
-        fmt::format("from {:.3f} s to {:.3f} s", seconds(profile, pause.begin), seconds(profile, pause.end));
+    std::string words = fmt::format("from {:.3f} s to {:.3f} s", seconds_in(profile, pause.begin),
+                                    seconds_in(profile, pause.end));
     if (pause.process.valid())
       processes.push_back(fmt::format("{} {}", pid_of(profile, pause.process), words));
     else
@@ -81,7 +83,7 @@ std::string mark_sentence(const load::Profile& profile, const Marks& marks) {
   if (marks.empty()) return {};
   std::vector<std::string> items;
   for (const load::Mark* mark : marks)
-    items.push_back(fmt::format("{} at {:.3f} s", mark->name, seconds(profile, mark->time)));
+    items.push_back(fmt::format("{} at {:.3f} s", mark->name, seconds_in(profile, mark->time)));
   return fmt::format("Marks: {}.", listed(std::move(items)));
 }
 

@@ -23,7 +23,9 @@ using analyze::column_of;
 using analyze::kPathTime;
 using analyze::PathClass;
 
-uint64_t sum_of(const ClassTimes& times) { return std::accumulate(times.begin(), times.end(), uint64_t(0)); }
+uint64_t path_sum(const ClassTimes& times) {
+  return std::accumulate(times.begin(), times.end(), uint64_t(0));
+}
 
 /// Columns of the classes, of text or of data. [not recorded] has one in text only where there is any.
 void add_class_columns(Table& table, const ShownPath& shown, bool text) {
@@ -94,21 +96,21 @@ Table path_level_table(View& view, const ShownPath& shown) {
   table.columns.push_back({"class", "Level", Unit::kText});
   add_class_columns(table, shown, false);
   const analyze::BandRule& rule = shown.source.concurrency->rule;
-  uint64_t most = std::max<uint64_t>(sum_of(shown.levels.unobserved), 1);
-  for (const ClassTimes& times : shown.levels.by_level) most = std::max(most, sum_of(times));
+  uint64_t most = std::max<uint64_t>(path_sum(shown.levels.unobserved), 1);
+  for (const ClassTimes& times : shown.levels.by_level) most = std::max(most, path_sum(times));
   const auto add = [&](Cell level, const ClassTimes& times, std::string_view name) {
     table.begin({});
-    table.put({level, sum_of(times), share(sum_of(times), shown.elapsed_ns)});
+    table.put({level, path_sum(times), share(path_sum(times), shown.elapsed_ns)});
     put_classes(table, times);
     table.put({view.own(class_strip(times, most)), name});
     put_classes(table, times);
   };
   for (size_t level = 0; level < shown.levels.by_level.size(); ++level) {
     const ClassTimes& times = shown.levels.by_level[level];
-    if (sum_of(times) == 0 && double(level) > rule.target) continue;
+    if (path_sum(times) == 0 && double(level) > rule.target) continue;
     add(uint64_t(level), times, class_name(analyze::class_of(level, uint64_t(rule.target + 0.5))));
   }
-  if (sum_of(shown.levels.unobserved)) add({}, shown.levels.unobserved, "not observed");
+  if (path_sum(shown.levels.unobserved)) add({}, shown.levels.unobserved, "not observed");
   return table;
 }
 

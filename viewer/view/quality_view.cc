@@ -207,7 +207,7 @@ std::string timer_words(const load::Profile& profile) {
   return words;
 }
 
-void add_facts(View& view, const load::Profile& profile, const analyze::Quality& quality) {
+void add_quality_facts(View& view, const load::Profile& profile, const analyze::Quality& quality) {
   uint64_t cpu = 0, unnamed = 0;
   for (const analyze::ModuleTime& module : quality.modules)
     cpu += module.self[kCpu], unnamed += module.unnamed_ns;
@@ -257,7 +257,7 @@ void add_facts(View& view, const load::Profile& profile, const analyze::Quality&
 Made make_quality(const Source& source, const Request& request, const analyze::Selection& selection) {
   const analyze::Quality quality = analyze::quality(source.profile, source.symbols, selection);
   View view;
-  add_facts(view, source.profile, quality);
+  add_quality_facts(view, source.profile, quality);
   add_quality_tables(source, quality, request, view);
   note_python(source.symbols, selection.functions(source.profile, source.symbols, request.inlines),
               whole(selection)[kCpu], view);

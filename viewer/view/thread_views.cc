@@ -27,7 +27,7 @@ Cell lifetime(Nanos start, Nanos end) {
 }
 
 /// Of rows without CPU time that show a run all the same, where that time is worth a word.
-void note_unsampled(View& view, const load::Profile& profile) {
+void note_threads_without(View& view, const load::Profile& profile) {
   const bool much = 100 * profile.unsampled.count > profile.kernel_cpu.count;
   if (much && std::ranges::any_of(profile.threads, &load::Thread::seen_only))
     view.notes.push_back(
@@ -59,8 +59,8 @@ std::vector<bool> thread_rows(const load::Profile& profile, const analyze::Metri
 }
 
 /// Rows in the order that the request asks for.
-std::vector<uint32_t> order_of(const analyze::MetricTable& metrics, const std::vector<bool>& has,
-                               uint64_t whole_ns, const Request& request) {
+std::vector<uint32_t> thread_order(const analyze::MetricTable& metrics, const std::vector<bool>& has,
+                                   uint64_t whole_ns, const Request& request) {
   std::vector<uint32_t> order;
   for (uint32_t i = 0; i < has.size(); ++i)
     if (has[i]) order.push_back(i);
@@ -70,11 +70,11 @@ std::vector<uint32_t> order_of(const analyze::MetricTable& metrics, const std::v
 
 /// Adds rows that `has` by `add_row(index)`, then sums by `add_sum(kind, label, metrics)`.
 template <typename AddRow, typename AddSum>
-void fill(const analyze::MetricTable& metrics, const std::vector<bool>& has,
-          const analyze::Selection& selection, const Request& request, const AddRow& add_row,
-          const AddSum& add_sum) {
+void fill_threads(const analyze::MetricTable& metrics, const std::vector<bool>& has,
+                  const analyze::Selection& selection, const Request& request, const AddRow& add_row,
+                  const AddSum& add_sum) {
   const uint64_t whole_ns = whole(selection)[kCpu];
-  const std::vector<uint32_t> order = order_of(metrics, has, whole_ns, request);
+  const std::vector<uint32_t> order = thread_order(metrics, has, whole_ns, request);
   const CutRows cut = cut_rows(metrics, order, whole_ns, request);
   for (size_t i = 0; i < cut.kept; ++i) add_row(order[i]);
   if (cut.below > 0) add_sum(RowKind::kRest, cut.label, cut.rest);
@@ -148,14 +148,14 @@ Made make_threads(const Source& source, const Request& request, const analyze::S
     bands.put_data(table, sum);
   };
   const std::vector<bool> rows = thread_rows(profile, selection.by_thread, request, states);
-  fill(
+  fill_threads(
       selection.by_thread, rows, selection, request,
       [&](uint32_t i) { add(RowKind::kOrdinary, selection.by_thread.row(i), {i}, profile.threads[i].name); },
       [&](RowKind kind, std::string label, const std::vector<uint64_t>& sum) {
         add(kind, sum, ThreadId::none(), view.own(std::move(label)));
       });
   view.tables.push_back(std::move(table));
-  note_unsampled(view, profile);
+  note_threads_without(view, profile);
   add_note(view, more_rows_words(profile, rows));
   return view;
 }
@@ -240,7 +240,7 @@ Made make_processes(const Source& source, const Request& request, const analyze:
     bands.put_data(table, sum);
   };
   const std::vector<bool> images = rows_of(sums.metrics, profile.processes.size(), request);
-  fill(
+  fill_threads(
       sums.metrics, images, selection, request,
       [&](uint32_t i) {
         const load::Process& process = profile.processes[i];
@@ -253,7 +253,7 @@ Made make_processes(const Source& source, const Request& request, const analyze:
         add(kind, sum, nullptr, label, label, {});
       });
   view.tables.push_back(std::move(table));
-  note_unsampled(view, profile);
+  note_threads_without(view, profile);
   add_note(view, more_rows_words(uint64_t(std::ranges::count(images, true)),
                                  count_processes_of(profile, images), "process", "processes"));
   return view;

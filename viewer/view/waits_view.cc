@@ -126,7 +126,7 @@ void add_notes(const ShownWaits& shown, View& view) {
                          " So waits have no bands, and those that no hook saw are missing.");
 }
 
-uint64_t sum_of(const std::vector<analyze::CountedWait>& waits) {
+uint64_t waited_ns(const std::vector<analyze::CountedWait>& waits) {
   uint64_t sum = 0;
   for (const analyze::CountedWait& each : waits) sum += each.time_ns;
   return sum;
@@ -141,12 +141,12 @@ Made make_waits(const Source& source, const Request& request, const analyze::Sel
   const auto passing = analyze::waits_that_pass(profile, source.symbols, request.filter, all.counted);
   const analyze::PassingRows passes(profile, source.symbols, request.filter);
   ShownWaits shown{source, request, passing, 0, {}, 0};
-  shown.whole_ns = sum_of(all.counted);
+  shown.whole_ns = waited_ns(all.counted);
   for (uint32_t i = 0; i < all.others.size(); ++i) {
     shown.whole_ns += all.others[i].time_ns;
     if (passes.other_waits({i})) shown.others.add(all.others[i]);
   }
-  shown.filtered_ns = shown.whole_ns - shown.others.time_ns - sum_of(passing);
+  shown.filtered_ns = shown.whole_ns - shown.others.time_ns - waited_ns(passing);
 
   View view;
   switch (request.by) {

@@ -10,7 +10,7 @@
 namespace varve::record::observe {
 namespace {
 
-using Kind = RingEvent::Kind;
+using EventKind = RingEvent::Kind;
 
 struct TaskRecord {  // PERF_RECORD_FORK, PERF_RECORD_EXIT
   perf_event_header header;
@@ -38,11 +38,11 @@ std::optional<Record> read_as(std::span<const uint8_t> bytes) {
 
 bool read_switch(std::span<const uint8_t>, uint16_t misc, RingEvent& event) {
   bool out = misc & PERF_RECORD_MISC_SWITCH_OUT, ready = misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
-  event.kind = !out ? Kind::kIn : ready ? Kind::kOutReady : Kind::kOutBlocked;
+  event.kind = !out ? EventKind::kIn : ready ? EventKind::kOutReady : EventKind::kOutBlocked;
   return true;
 }
 
-bool read_task_record(std::span<const uint8_t> bytes, Kind kind, RingEvent& event) {
+bool read_task_record(std::span<const uint8_t> bytes, EventKind kind, RingEvent& event) {
   auto task = read_as<TaskRecord>(bytes);
   if (!task) return false;
   event.kind = kind;
@@ -53,16 +53,16 @@ bool read_task_record(std::span<const uint8_t> bytes, Kind kind, RingEvent& even
   return true;
 }
 bool read_fork(std::span<const uint8_t> bytes, uint16_t, RingEvent& event) {
-  return read_task_record(bytes, Kind::kFork, event);
+  return read_task_record(bytes, EventKind::kFork, event);
 }
 bool read_exit(std::span<const uint8_t> bytes, uint16_t, RingEvent& event) {
-  return read_task_record(bytes, Kind::kExit, event);
+  return read_task_record(bytes, EventKind::kExit, event);
 }
 
 bool read_name(std::span<const uint8_t> bytes, uint16_t misc, RingEvent& event) {
   auto record = read_as<NameRecord>(bytes);
   if (!record) return false;
-  event.kind = misc & PERF_RECORD_MISC_COMM_EXEC ? Kind::kExec : Kind::kName;
+  event.kind = misc & PERF_RECORD_MISC_COMM_EXEC ? EventKind::kExec : EventKind::kName;
   event.pid = record->pid;
   event.tid = record->tid;
   size_t length = bytes.size() - sizeof(NameRecord) - sizeof(SampleId);
@@ -73,7 +73,7 @@ bool read_name(std::span<const uint8_t> bytes, uint16_t misc, RingEvent& event) 
 bool read_lost(std::span<const uint8_t> bytes, uint16_t, RingEvent& event) {
   auto record = read_as<LostRecord>(bytes);
   if (!record) return false;
-  event.kind = Kind::kLost;
+  event.kind = EventKind::kLost;
   event.lost = record->lost;
   return true;
 }
