@@ -71,8 +71,8 @@ PRECOMPILED := $(BUILD)/obj/viewer/precompiled.h
 # Code that is not optimized keeps the test framework's inline functions, which replays have no use for.
 TEST_PRECOMPILED := $(if $(filter release faults,$(VARIANT)),$(BUILD)/obj/test/unit/precompiled.h,$(PRECOMPILED))
 
-# Most of the time of a small file goes into its headers, so those of a folder are compiled BATCH at a time: the viewer is built in a
-# third of the time. So names are unique in a folder, those of anonymous namespaces too (test/structure/45_unique_names.sh).
+# Most of the time of a small file goes into its headers, so those of a folder are compiled BATCH at a time: the viewer is built in
+# half the time. So names are unique in a folder, those of anonymous namespaces too (test/structure/45_unique_names.sh).
 # $(call batched,SET,FILES): the objects of a set of files, each named after its first and last file, and so another where these are
 # others. Wildcards come in the order of the locale.
 BATCH := 8
