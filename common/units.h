@@ -27,6 +27,9 @@ constexpr Nanos saturating_sub(Nanos a, Nanos b) { return a > b ? a - b : Nanos{
 constexpr Nanos kNanosPerSecond{1'000'000'000};
 constexpr Nanos kNanosPerMilli{1'000'000};
 
+/// In seconds, for words.
+constexpr double in_seconds(Nanos time) { return double(time.count) / 1e9; }
+
 /// A virtual address of a target process, or an ELF virtual address when the name says `vaddr`.
 struct Address {
   uint64_t value = 0;

@@ -3,6 +3,7 @@
 // Context: viewer.
 #include <fmt/format.h>
 
+#include "common/units.h"
 #include "viewer/command.h"
 #include "viewer/load/load.h"
 #include "viewer/record/control_state.h"
@@ -51,7 +52,7 @@ int run(std::span<const std::string> arguments) {
   const auto since_start = record::set_paused(path, wanted.paused);
   if (!since_start) return fail(wanted.command, since_start.error());
   return print_text(wanted.command, fmt::format("{} {} after {:.3f} s\n", render::escape(path), wanted.done,
-                                                double(since_start->count) / 1e9));
+                                                in_seconds(*since_start)));
 }
 
 }  // namespace

@@ -122,11 +122,6 @@ std::string view_of(const std::string& screen) {
   return screen == "flame" ? "top-down" : screen == "help" ? "summary" : screen;
 }
 
-bool is_followed(const OptionTable& table, const std::string& word) {
-  const auto option = std::ranges::find(table.options, word, &Option::names);
-  return option != table.options.end() && !option->argument.empty();
-}
-
 /// As report or annotate would print it: the same words, but for those that only a screen has.
 int print_report(const OptionTable& table, std::span<const std::string> arguments) {
   std::vector<std::string> words;
@@ -141,7 +136,7 @@ int print_report(const OptionTable& table, std::span<const std::string> argument
     else
       words.push_back(option || !first ? word : view_of(word));
     first = first && option;
-    if (is_followed(table, word) && i + 1 < arguments.size()) words.push_back(arguments[++i]);
+    if (option && value_follows(table, word) && i + 1 < arguments.size()) words.push_back(arguments[++i]);
   }
   return (annotate ? kAnnotateCommand : kReportCommand).run(words);
 }

@@ -30,16 +30,6 @@ bool takes_value(const OptionTable& table, std::string_view name) {
   return option != nullptr && !option->argument.empty();
 }
 
-/// Whether the word after this option is its value: "-o", "-qo" and "--output", but not "-oDIR" or
-/// "--output=DIR".
-bool value_follows(const OptionTable& table, std::string_view word) {
-  if (word.starts_with("--")) return word.find('=') == std::string_view::npos && takes_value(table, word);
-  for (size_t i = 1; i < word.size(); ++i) {
-    if (takes_value(table, fmt::format("-{}", word[i]))) return i + 1 == word.size();
-  }
-  return false;
-}
-
 /// How many of the words are varve's own; the others are the verbatim command line.
 size_t own_words(const OptionTable& table, std::span<const std::string> words) {
   size_t i = 0;
@@ -154,6 +144,14 @@ class Parser {
 };
 
 }  // namespace
+
+bool value_follows(const OptionTable& table, std::string_view word) {
+  if (word.starts_with("--")) return word.find('=') == std::string_view::npos && takes_value(table, word);
+  for (size_t i = 1; i < word.size(); ++i) {
+    if (takes_value(table, fmt::format("-{}", word[i]))) return i + 1 == word.size();
+  }
+  return false;
+}
 
 tl::expected<ParseOutcome, std::string> parse_options(const OptionTable& table,
                                                       std::span<const std::string> words) {

@@ -65,6 +65,10 @@ enum class ParseOutcome { kRun, kHelp };
 tl::expected<ParseOutcome, std::string> parse_options(const OptionTable& table,
                                                       std::span<const std::string> words);
 
+/// Whether the word after this one, an option, is its value: of "-o", "-qo" and "--output", but not of
+/// "-oDIR" or "--output=DIR".
+bool value_follows(const OptionTable& table, std::string_view word);
+
 /// The whole --help text, wrapped at `width` columns.
 std::string help_text(const OptionTable& table, size_t width);
 

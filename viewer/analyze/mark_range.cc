@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "common/units.h"
 #include "viewer/analyze/nearest_name.h"
 
 namespace varve::analyze {
@@ -50,9 +51,7 @@ tl::expected<void, std::string> resolve_marks(const load::Profile& profile, cons
     while (first < marks.size() && marks[first]->name != name) ++first;
     return first;
   };
-  const auto since_start = [&](size_t index) {
-    return saturating_sub(marks[index]->time, profile.session.start_time);
-  };
+  const auto since_start = [&](size_t index) { return profile.since_start(marks[index]->time); };
   for (const std::string* name : {&range.from, &range.to})
     if (!name->empty() && find(0, *name) == marks.size()) return tl::unexpected(no_such_mark(*name, marks));
   size_t next = 0;
@@ -65,7 +64,7 @@ tl::expected<void, std::string> resolve_marks(const load::Profile& profile, cons
   const size_t to = find(next, range.to);
   if (to == marks.size())
     return tl::unexpected(fmt::format("no mark '{}' comes after the first '{}', at {:.3f} s", range.to,
-                                      range.from, double(filter.from.count) / 1e9));
+                                      range.from, in_seconds(filter.from)));
   filter.to = since_start(to);
   return {};
 }

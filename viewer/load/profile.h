@@ -240,6 +240,9 @@ struct Profile {
   uint64_t sample_inputs = 0;
   bool without_samples = false;  // as asked: there are no rows of samples and of the ledger
 
+  /// From the start of the run to a time.
+  Nanos since_start(Nanos time) const { return saturating_sub(time, session.start_time); }
+
   /// Whether the path begins with a place in code, rather than with what stands for a stack that is not
   /// known.
   bool has_stack(PathId path) const {

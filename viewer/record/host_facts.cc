@@ -18,12 +18,6 @@
 namespace varve::record {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  size_t first = text.find_first_not_of(" \t\n");
-  if (first == std::string_view::npos) return "";
-  return text.substr(first, text.find_last_not_of(" \t\n") - first + 1);
-}
-
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   for (;;) {
@@ -85,6 +79,12 @@ void tighten(std::optional<Quota>& limit, const std::string& mount, std::string 
 }
 
 }  // namespace
+
+std::string_view trimmed(std::string_view text) {
+  size_t first = text.find_first_not_of(" \t\n");
+  if (first == std::string_view::npos) return "";
+  return text.substr(first, text.find_last_not_of(" \t\n") - first + 1);
+}
 
 std::string processor_list(const cpu_set_t& processors) {
   std::string list;

@@ -34,4 +34,7 @@ std::string small_file(const std::string& path, size_t limit = 1 << 16);
 /// is no limit. `root` is "" but in tests.
 std::optional<std::string> cgroup_cpu_max(const std::string& root);
 
+/// Without blanks and ends of lines before and after.
+std::string_view trimmed(std::string_view text);
+
 }  // namespace varve::record

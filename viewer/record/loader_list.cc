@@ -18,6 +18,8 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "viewer/record/host_facts.h"
+
 namespace varve::record {
 namespace {
 
@@ -69,11 +71,6 @@ std::string_view between(std::string_view text, std::string_view before, std::st
   return text.substr(0, text.find(after));
 }
 
-std::string_view without_blanks(std::string_view text) {
-  size_t first = text.find_first_not_of(" \t");
-  return first == std::string_view::npos ? "" : text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
 /// "PROGRAM: LIBRARY: version `GLIBC_2.38' not found (required by WANTER)"
 void add_version(std::string_view line, LoaderList& list) {
   std::string_view head = line.substr(0, line.find(": version `"));
@@ -90,7 +87,7 @@ void add_library(std::string_view line, LoaderList& list) {
   std::string_view path = line.substr(arrow + 4);
   path = path.substr(0, path.rfind(" (0x"));
   if (path.starts_with("not found")) path = "";
-  list.libraries.push_back({std::string(without_blanks(line.substr(0, arrow))), std::string(path)});
+  list.libraries.push_back({std::string(trimmed(line.substr(0, arrow))), std::string(path)});
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "common/file_format.h"
+#include "viewer/record/program_search.h"
 
 namespace varve::record {
 namespace {
@@ -26,10 +27,6 @@ std::string folder_of(const std::string& path) {
   size_t slash = path.find_last_of('/');
   if (slash == std::string::npos) return ".";
   return slash == 0 ? "/" : path.substr(0, slash);
-}
-
-std::string base_of(std::string_view path) {
-  return std::string(path.substr(path.find_last_of('/') + 1));  // npos + 1 is 0
 }
 
 bool exists(const std::string& path) {
@@ -70,7 +67,7 @@ std::string free_number(const std::string& path) {
 bool is_recording(const std::string& path) { return occupant(path) == Occupant::kRecording; }
 
 std::string default_profile_name(std::string_view command) {
-  std::string name = base_of(without_slashes(std::string(command)));
+  std::string name(base_of(without_slashes(std::string(command))));
   while (!name.empty() && name.front() == '.') name.erase(0, 1);  // no hidden profiles
   if (name.empty()) name = "profile";
   return name.substr(0, NAME_MAX / 2) + ".varve";

@@ -85,8 +85,6 @@ SearchError missing_interpreter(const std::string& script, const std::string& in
   return {126, fmt::format("the interpreter of '{}' cannot be run: {}", script, why.sentence), why.remedy};
 }
 
-std::string_view last_part(std::string_view path) { return path.substr(path.find_last_of('/') + 1); }
-
 std::vector<std::string> split_words(std::string_view text) {
   std::vector<std::string> words;
   for (size_t at = 0; (at = text.find_first_not_of(" \t", at)) != std::string_view::npos;) {
@@ -146,7 +144,7 @@ tl::expected<FoundProgram, SearchError> find_program(const std::string& command,
         locate(interpreter.find('/') == std::string::npos ? "./" + interpreter : interpreter, path);
     if (!located) return tl::unexpected(missing_interpreter(script, interpreter, located.error()));
     found.chain.push_back(*located);
-    if (words.size() < 2 || last_part(interpreter) != "env") continue;
+    if (words.size() < 2 || base_of(interpreter) != "env") continue;
     std::string name = env_command(words[1], found.clears_environment);
     if (name.empty()) continue;
     auto named = locate(name, path);

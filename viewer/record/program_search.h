@@ -36,4 +36,9 @@ std::vector<std::string> shebang_words(std::string_view head);
 /// The name that "env ARGUMENT" runs; empty if there is none. `clears` becomes true with -i.
 std::string env_command(std::string_view argument, bool& clears);
 
+/// What stands behind the last slash of a path: all of one without any.
+constexpr std::string_view base_of(std::string_view path) {
+  return path.substr(path.find_last_of('/') + 1);  // npos + 1 is 0
+}
+
 }  // namespace varve::record

@@ -22,7 +22,6 @@ constexpr std::array<BandLook, analyze::kBands> kLooks = {{
     {'#', "\x1b[32m"},  // Ideal
     {'!', "\x1b[34m"},  // Over
 }};
-constexpr const char* kReset = "\x1b[0m";
 
 struct StripLook {
   char letter;

@@ -12,6 +12,9 @@
 
 namespace varve::render {
 
+/// Ends every colour and style.
+inline constexpr const char* kReset = "\x1b[0m";
+
 /// As many columns as a full bar has. The widths of its parts are rounded so that they add up.
 inline constexpr size_t kBarColumns = 16;
 std::string bar_text(const view::Bar& bar, size_t columns = kBarColumns);

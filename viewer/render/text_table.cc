@@ -16,7 +16,6 @@
 namespace varve::render {
 namespace {
 
-constexpr const char* kPlain = "\x1b[0m";
 constexpr const char* kBold = "\x1b[1m";
 constexpr const char* kDim = "\x1b[2m";
 constexpr const char* kUnderline = "\x1b[4m";
@@ -117,7 +116,7 @@ class Layout {
   }
 
   std::string paint(std::string text, std::string_view with) const {
-    return style_.color && !with.empty() ? fmt::format("{}{}{}", with, text, kPlain) : text;
+    return style_.color && !with.empty() ? fmt::format("{}{}{}", with, text, kReset) : text;
   }
 
   std::string heading() const {

@@ -14,7 +14,7 @@
 namespace varve::symbol {
 namespace {
 
-constexpr unsigned kMaxScopes = 256;  // of scopes; more is damage
+constexpr unsigned kMaxScopes = 256;  // one within the other; more is damage
 constexpr size_t kMaxInlined = 128;   // calls inlined into one another at one address
 constexpr uint32_t kNone = UINT32_MAX;
 

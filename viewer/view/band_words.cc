@@ -9,6 +9,7 @@
 #include <array>
 
 #include "common/session_keys.h"
+#include "common/units.h"
 
 namespace varve::view {
 namespace {
@@ -91,11 +92,11 @@ std::string unknown_states_words(const load::Profile& profile) {
 }
 
 std::string states_end_words(const load::Profile& profile) {
-  const Nanos observed = saturating_sub(profile.run_states.end, profile.session.start_time);
+  const Nanos observed = profile.since_start(profile.run_states.end);
   const Nanos elapsed = profile.session.elapsed;
   if (!profile.run_states.known() || observed + kLateEnd >= elapsed) return "";
   const std::string_view trouble = profile.session.text(session_key::kObserverTrouble);
-  return fmt::format("{:.2f} of {:.2f} s{}", double(observed.count) / 1e9, double(elapsed.count) / 1e9,
+  return fmt::format("{:.2f} of {:.2f} s{}", in_seconds(observed), in_seconds(elapsed),
                      trouble.empty() ? "" : fmt::format(" ({})", trouble));
 }
 
@@ -103,7 +104,7 @@ std::string paused_words(const load::Profile& profile) {
   const analyze::TimeRange run{profile.session.start_time.count, profile.run_states.end.count};
   const uint64_t paused = run.length() - analyze::CountedTime(profile.pauses).in(run);
   if (!profile.run_states.known() || paused == 0) return "";
-  return fmt::format("{:.2f} of {:.2f} s", double(paused) / 1e9, double(profile.session.elapsed.count) / 1e9);
+  return fmt::format("{:.2f} of {:.2f} s", in_seconds({paused}), in_seconds(profile.session.elapsed));
 }
 
 std::string source_words(const load::Profile& profile) {

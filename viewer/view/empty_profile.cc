@@ -8,15 +8,11 @@
 #include <algorithm>
 #include <functional>
 
+#include "common/units.h"
 #include "viewer/load/cut_files.h"
 #include "viewer/view/counter_words.h"
 
 namespace varve::view {
-namespace {
-
-double in_seconds(Nanos time) { return double(time.count) / 1e9; }
-
-}  // namespace
 
 std::vector<std::string> why_empty(const load::Profile& profile) {
   if (profile.sample_count > 0) return {};

@@ -7,18 +7,12 @@
 
 #include <algorithm>
 
+#include "common/units.h"
+
 namespace varve::view {
 namespace {
 
 constexpr size_t kMostListed = 10;
-
-uint64_t since_start(const load::Profile& profile, Nanos time) {
-  return saturating_sub(time, profile.session.start_time).count;
-}
-
-double seconds_in(const load::Profile& profile, Nanos time) {
-  return double(since_start(profile, time)) / 1e9;
-}
 
 /// The first ten, and how many there are beyond them.
 std::string listed(std::vector<std::string> items) {
@@ -54,8 +48,8 @@ Slices slices_of(const analyze::Timeline& line, uint64_t begin, uint64_t end) {
 std::vector<std::string> pause_sentences(const load::Profile& profile) {
   std::vector<std::string> run, processes;
   for (const load::Pause& pause : profile.pauses) {
-    std::string words = fmt::format("from {:.3f} s to {:.3f} s", seconds_in(profile, pause.begin),
-                                    seconds_in(profile, pause.end));
+    std::string words = fmt::format("from {:.3f} s to {:.3f} s", in_seconds(profile.since_start(pause.begin)),
+                                    in_seconds(profile.since_start(pause.end)));
     if (pause.process.valid())
       processes.push_back(fmt::format("{} {}", pid_of(profile, pause.process), words));
     else
@@ -71,7 +65,7 @@ std::vector<std::string> pause_sentences(const load::Profile& profile) {
 Marks marks_that_pass(const load::Profile& profile, const analyze::Filter& filter) {
   Marks marks;
   for (const load::Mark& mark : profile.marks) {
-    const Nanos time = saturating_sub(mark.time, profile.session.start_time);
+    const Nanos time = profile.since_start(mark.time);
     // The mark at which the range ends stands at its edge.
     if (time >= filter.from && time <= filter.to && analyze::process_passes(profile, mark.process, filter))
       marks.push_back(&mark);
@@ -83,7 +77,7 @@ std::string mark_sentence(const load::Profile& profile, const Marks& marks) {
   if (marks.empty()) return {};
   std::vector<std::string> items;
   for (const load::Mark* mark : marks)
-    items.push_back(fmt::format("{} at {:.3f} s", mark->name, seconds_in(profile, mark->time)));
+    items.push_back(fmt::format("{} at {:.3f} s", mark->name, in_seconds(profile.since_start(mark->time))));
   return fmt::format("Marks: {}.", listed(std::move(items)));
 }
 
@@ -116,7 +110,7 @@ Table mark_table(const load::Profile& profile, const Marks& marks) {
   for (const load::Mark* mark : marks) {
     const Cell tid =
         mark->thread.valid() ? Cell(uint64_t(uint32_t(profile.threads[mark->thread.index()].tid))) : Cell();
-    table.add({}, {std::string_view(mark->name), since_start(profile, mark->time),
+    table.add({}, {std::string_view(mark->name), profile.since_start(mark->time).count,
                    pid_of(profile, mark->process), tid});
   }
   return table;
@@ -129,7 +123,7 @@ Table pause_table(const load::Profile& profile) {
   table.columns = {{"pid", "", Unit::kNumber}, {"begin_ns", "", Unit::kTime}, {"end_ns", "", Unit::kTime}};
   for (const load::Pause& pause : profile.pauses) {
     const Cell pid = pause.process.valid() ? Cell(pid_of(profile, pause.process)) : Cell();
-    table.add({}, {pid, since_start(profile, pause.begin), since_start(profile, pause.end)});
+    table.add({}, {pid, profile.since_start(pause.begin).count, profile.since_start(pause.end).count});
   }
   return table;
 }

@@ -2,6 +2,7 @@
 // See summary_words.h.
 // Context: viewer.
 #include "viewer/view/summary_words.h"
+#include "common/units.h"
 #include "viewer/load/thread_count.h"
 
 #include <fmt/format.h>
@@ -11,8 +12,6 @@
 
 namespace varve::view {
 namespace {
-
-double as_seconds(Nanos time) { return double(time.count) / 1e9; }
 
 /// The kernel's clock may be coarser than what was asked for; and where other programs have the processors
 /// too, its ticks fall into this one by chance.
@@ -45,15 +44,15 @@ std::string run_cpu_words(const load::Session& session, Nanos cpu) {
   if (session.elapsed.count != 0)
     words += fmt::format(", {:.2f} processors busy on average", share(cpu.count, session.elapsed.count));
   if (session.user_cpu.count + session.system_cpu.count != 0)
-    words += fmt::format(" ({:.2f} s user, {:.2f} s system)", as_seconds(session.user_cpu),
-                         as_seconds(session.system_cpu));
+    words += fmt::format(" ({:.2f} s user, {:.2f} s system)", in_seconds(session.user_cpu),
+                         in_seconds(session.system_cpu));
   return words;
 }
 
 }  // namespace
 
 std::string seconds_words(Nanos time) {
-  return fmt::format("{:.{}f} s", as_seconds(time), time.count < 10 * kNanosPerSecond.count ? 3 : 2);
+  return fmt::format("{:.{}f} s", in_seconds(time), time.count < 10 * kNanosPerSecond.count ? 3 : 2);
 }
 
 double unnamed_share(const analyze::Quality& quality) {

@@ -17,10 +17,6 @@ namespace {
 using analyze::kCpu;
 using analyze::kSamples;
 
-Nanos into_run(const load::Profile& profile, Nanos time) {
-  return saturating_sub(time, profile.session.start_time);
-}
-
 /// Empty where the end is not known.
 Cell lifetime(Nanos start, Nanos end) {
   return end.count == 0 ? Cell() : Cell(saturating_sub(end, start).count);
@@ -132,7 +128,7 @@ Made make_threads(const Source& source, const Request& request, const analyze::S
     if (id.valid()) {
       const load::Thread& thread = profile.threads[id.index()];
       const load::Process& process = profile.processes[thread.process.index()];
-      start = into_run(profile, thread.start_time).count;
+      start = profile.since_start(thread.start_time).count;
       life = lifetime(thread.start_time, thread.end_time);
       pid = uint64_t(uint32_t(process.pid));
       tid = uint64_t(uint32_t(thread.tid));
@@ -226,7 +222,7 @@ Made make_processes(const Source& source, const Request& request, const analyze:
     Cell start, life, pid, ppid, image;
     std::string_view program;
     if (process != nullptr) {
-      start = into_run(profile, process->start_time).count;
+      start = profile.since_start(process->start_time).count;
       life = lifetime(process->start_time, process->end_time);
       pid = uint64_t(uint32_t(process->pid));
       ppid = uint64_t(uint32_t(process->ppid));
