@@ -74,7 +74,7 @@ TEST_PRECOMPILED := $(if $(filter release faults,$(VARIANT)),$(BUILD)/obj/test/u
 # Most of the time of a small file goes into its headers, so those of a folder are compiled BATCH at a time: the viewer is built in
 # half the time. So names are unique in a folder, those of anonymous namespaces too (test/structure/45_unique_names.sh).
 # $(call batched,SET,FILES): the objects of a set of files, each named after its first and last file, and so another where these are
-# others. Wildcards come in the order of the locale.
+# others. Sorted, because wildcards come in the order of the locale.
 BATCH := 8
 define batch_rule
 $(1): $(2) Makefile | $(PRECOMPILED).gch

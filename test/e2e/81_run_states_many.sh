@@ -45,7 +45,7 @@ at_once many_processes $sources
 # Nothing leaks: the recorder of threads and processes that come and go has no more descriptors in the end than with one, as soon as
 # a sweep has seen that they are gone.
 descriptors() { find /proc/$recorder/fd -mindepth 1 2>/dev/null | wc -l; }
-as_at_first() { [ "$(descriptors)" -le $((before + 8)) ]; }
+descriptors_at_most() { [ "$(descriptors)" -le $1 ]; }
 come_and_go() {
   "$VARVE" record -q --no-finalize -o c --run-states $1 sh -c \
     "sleep 1; '$program' threads 300 800; '$program' processes 100 800; touch ready; while [ -e ready ]; do sleep 0.1; done" >out 2>err &
@@ -53,7 +53,7 @@ come_and_go() {
   wait_for test -e c/observer
   before=$(descriptors)
   wait_for test -e ready
-  wait_for as_at_first
+  wait_for descriptors_at_most $((before + 8))
   rm ready
   wait $recorder || fail "recording of threads that come and go"
   is_true c "len(tracks) > 300"

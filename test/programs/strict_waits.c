@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // flags: -D_GNU_SOURCE
-// strict_waits calm|own|own_prof|limits [TIMES] [CALL]: makes every call that waits and says how each ended. calm: on
-// its own, TIMES times, where each is entered just when the kernel's clock ticks, so that an expiring timer
-// meets it on its way in. own: interrupted by a signal of this program's, whose handler restarts calls or
-// does not, with own_prof SIGPROF. limits: how late calls with a limit come back, in ns, as numbers. Nothing but limits differs from
-// one run to the next. Context: test 52.
+// strict_waits calm|own|own_prof|limits [TIMES] [CALL]: makes every call that waits and says how each ended.
+// calm: on its own, TIMES times, where each is entered just when the kernel's clock ticks, so that an
+// expiring timer meets it on its way in. own: interrupted by a signal of this program's, whose handler
+// restarts calls or does not; with own_prof it is SIGPROF. limits: how late calls with a limit come back, in
+// ns, as numbers. Nothing but limits differs from one run to the next. Context: test 52.
 #include "strict_waits.h"
 
 static struct Call {

@@ -17,4 +17,4 @@ while IFS= read -r file; do
   sed -n 2p "$file" | grep -q '^// ' || bad="$bad $file"
 done <"$work/files"
 [ -z "$bad" ] || fail "without licence or first paragraph:$bad"
-touch "$good"
+touch -r "$work/files" "$good"  # what was changed meanwhile is looked at again
