@@ -98,6 +98,9 @@ enum class ChunkType : uint32_t {
   kStrings = fourcc("STRG"),    // symbols: array chunk, see symbol_format.h
 };
 
+/// Of the records of a type. 2 of samples: kSampleWeightByDelta, which readers of 1 would not see.
+constexpr uint16_t chunk_version(ChunkType type) { return type == ChunkType::kSamples ? 2 : 1; }
+
 inline constexpr uint16_t kChunkSealed = 1;  // `checksum` holds; the chunk will not change any more
 inline constexpr uint16_t kChunkArray = 2;   // rows without RecordHeader
 

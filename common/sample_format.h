@@ -26,9 +26,11 @@ enum class StackEnd : uint8_t {
 
 // Records of kSamples chunks have no RecordHeader, for they are many and short, but: a varint, how many bytes
 // follow; a byte of flags; and, where that has kOtherThanSample, the RecordKind.
-// kSample. Flags: low 4 bits StackEnd, then kSampleHasOverrun, kSampleFramePointer. Body, all LEB128 varints:
+// kSample. Flags: low 4 bits StackEnd, then kSampleHasOverrun, kSampleFramePointer, kSampleWeightByDelta.
+// Body, all LEB128 varints:
 //   time delta in ns to the previous sample of this chunk (the first: to first_time_ns)
-//   weight: ns of CPU time since the thread's previous sample
+//   weight: ns of CPU time since the thread's previous sample; with kSampleWeightByDelta zigzag(weight - time
+//     delta): a thread that always runs has nearly the same of both, which saves two bytes of four
 //   overrun: expirations merged into this tick (only with kSampleHasOverrun)
 //   shared: frames, counted from the root, equal to those of the previous sample of this chunk
 //   fresh: frames that follow, nearer to the leaf
@@ -47,6 +49,7 @@ inline constexpr uint8_t kSampleEndMask = 0x0f;
 inline constexpr uint8_t kSampleHasOverrun = 0x10;
 inline constexpr uint8_t kSampleFramePointer = 0x20;  // at least one frame came by frame pointer, not by CFI
 inline constexpr uint8_t kOtherThanSample = 0x40;
+inline constexpr uint8_t kSampleWeightByDelta = 0x80;
 inline constexpr unsigned kTokenBits = 2;
 inline constexpr uint64_t kTokenPlace = 2;
 

@@ -149,7 +149,7 @@ Chunk ProcessFile::allocate(format::ChunkType type, ChunkSize size, uint32_t thr
   Extent& extent = extents_[current_];
   auto* header = reinterpret_cast<format::ChunkHeader*>(extent.base + extent.given);
   *header = {};
-  header->version = 1;
+  header->version = format::chunk_version(type);
   header->capacity = bytes;
   header->thread = thread;
   header->sequence = sequence_++;

@@ -84,6 +84,14 @@ RecordFields record_of(const SampleFields& sample) {
 
 namespace {
 
+/// The weight of a sample in the shorter of its two ways; the record begins with its flags.
+uint8_t* put_weight(uint8_t* out, uint64_t weight_ns, uint64_t time_delta_ns, uint8_t& flags) {
+  const uint64_t difference = zigzag(int64_t(weight_ns - time_delta_ns));
+  if (difference >= weight_ns) return put_varint(out, weight_ns);
+  flags |= format::kSampleWeightByDelta;
+  return put_varint(out, difference);
+}
+
 uint8_t* encode_stack(uint8_t* out, StackView stack, uint32_t shared, FramePredictor& predictor) {
   uint32_t fresh = stack.depth - shared;
   out = put_varint(out, shared);
@@ -129,7 +137,9 @@ uint8_t* encode_thread_switch(uint8_t* begin, uint32_t thread) {
 uint8_t* encode_record(uint8_t* begin, const RecordFields& fields, StackView stack, uint32_t shared,
                        FramePredictor& predictor) {
   uint8_t* out = put_varint(begin_record(begin, fields.kind, fields.flags), fields.time_delta_ns);
-  for (uint32_t i = 0; i < fields.count; ++i) out = put_varint(out, fields.numbers[i]);
+  const bool is_sample = fields.kind == format::RecordKind::kSample;
+  if (is_sample) out = put_weight(out, fields.numbers[0], fields.time_delta_ns, begin[1]);
+  for (uint32_t i = is_sample; i < fields.count; ++i) out = put_varint(out, fields.numbers[i]);
   if (fields.has_stack()) out = encode_stack(out, stack, shared, predictor);
   return finish_record(begin, out);
 }

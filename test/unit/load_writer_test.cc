@@ -57,6 +57,13 @@ uint64_t next_frame(std::mt19937_64& random) {
   return 0x400000 + (kind < 12 ? random() % 8 : random() % 0x10000);
 }
 
+/// Mostly about the time that has passed, as of a thread that always runs, or any.
+uint64_t some_weight(uint64_t passed_ns, std::mt19937_64& random) {
+  const uint64_t off = random() % 5'000;
+  const uint64_t near[] = {passed_ns, passed_ns + off, passed_ns - std::min(passed_ns, off)};
+  return random() % 4 ? near[random() % 3] : random() % 20'000'000;
+}
+
 /// Every now and then a stack whose middle was left out, as the agent writes it.
 std::vector<uint64_t> maybe_deep(std::vector<uint64_t> stack, std::mt19937_64& random) {
   if (stack.size() > 2 && random() % 4 == 0)
@@ -127,8 +134,10 @@ Test(load_writer, samples_of_the_agents_writer_read_back_equal) {
       for (size_t enter = random() % 8; enter > 0 && stack.size() < kMaxDepth; --enter)
         stack.insert(stack.begin(), next_frame(random));
       auto end = format::StackEnd(random() % 5 ? 0 : random() % uint64_t(format::StackEnd::kNotTaken));
+      const uint64_t passed = random() % (random() % 2 ? 1000 : 20'000'000);
+      time += passed;
       recording.sample(random() % 3 ? thread : random() % (thread + 1) / 2 * 2,
-                       {maybe_deep(stack, random), time += random() % 1000, random() % 20'000'000, end});
+                       {maybe_deep(stack, random), time, some_weight(passed, random), end});
     }
     if (thread % 2) recording.end_thread(thread);
   }
@@ -153,6 +162,24 @@ Test(load_writer, samples_of_the_agents_writer_read_back_equal) {
   for (size_t thread = 0; thread < next.size(); ++thread)
     cr_assert_eq(next[thread], recording.written()[thread].size());
   std::filesystem::remove_all(directory);
+}
+
+Test(load_writer, a_weight_costs_what_it_differs_from_the_time_that_passed) {
+  constexpr uint64_t kMs = 1'000'000;
+  const uint64_t frame = 0x401000;
+  FramePredictor predictor{};
+  auto size_of = [&](uint64_t delta_ns, uint64_t weight_ns) {
+    uint8_t record[format::kMaxSampleHeadBytes + 64];
+    auto fields = agent::record_of({.weight_ns = weight_ns});
+    fields.time_delta_ns = delta_ns;
+    return int(agent::encode_record(record, fields, {&frame, 1}, 1, predictor) - record);
+  };
+  // The size, the flags, the time delta, the weight, no new frame.
+  cr_expect_eq(size_of(10 * kMs, 10 * kMs), 1 + 1 + 4 + 1 + 2);
+  cr_expect_eq(size_of(10 * kMs, 10 * kMs - 8'000), 1 + 1 + 4 + 2 + 2);
+  cr_expect_eq(size_of(1000 * kMs, 4 * kMs), 1 + 1 + 5 + 4 + 2, "a thread that waited");
+  cr_expect_eq(size_of(0, 10 * kMs), 1 + 1 + 1 + 4 + 2, "the first of a chunk");
+  cr_expect_eq(size_of(10 * kMs, 0), 1 + 1 + 4 + 1 + 2);
 }
 
 Test(load_writer, chunks_fill_what_is_left_of_an_extent) {

@@ -19,9 +19,6 @@ using format::ChunkHeader;
 using format::FileHeader;
 using format::kChunkUnit;
 
-/// The version of all types of chunks that this reader knows.
-constexpr uint16_t kChunkVersion = 1;
-
 template <typename T>
 std::span<uint8_t> bytes_of(T& object) {
   return {reinterpret_cast<uint8_t*>(&object), sizeof object};
@@ -108,7 +105,7 @@ bool can_use(const Chunk& chunk, const std::string& name, const FileHeader& file
     if (!newer) damages.push_back(chunk_damage(name, chunk, "is of an unknown type", chunk.readable));
     return false;
   }
-  if (chunk.header.version <= kChunkVersion) return true;
+  if (chunk.header.version <= format::chunk_version(ChunkType(chunk.header.type))) return true;
   damages.push_back(chunk_damage(name, chunk, "was written by a newer varve", chunk.readable));
   return false;
 }

@@ -85,8 +85,9 @@ void SampleDecoder::decode_record(ByteView record, DecodedChunk& out) {
 
 void SampleDecoder::decode_sample(ByteView record, uint8_t flags, DecodedChunk& out) {
   DecodedSample sample;
-  decode_time(record, sample);
-  sample.weight_ns = record.read_varint();
+  const uint64_t delta = decode_time(record, sample);
+  const uint64_t weight = record.read_varint();
+  sample.weight_ns = flags & format::kSampleWeightByDelta ? delta + uint64_t(unzigzag(weight)) : weight;
   if (flags & format::kSampleHasOverrun) record.read_varint();
   decode_stack(record, flags, sample, out);
 }
@@ -110,10 +111,12 @@ void SampleDecoder::decode_event(ByteView record, RecordKind of, uint8_t flags, 
   out.events.push_back(event);
 }
 
-void SampleDecoder::decode_time(ByteView& record, DecodedSample& sample) const {
-  uint64_t delta = record.read_varint();
+/// Returns how long after the record before.
+uint64_t SampleDecoder::decode_time(ByteView& record, DecodedSample& sample) const {
+  const uint64_t delta = record.read_varint();
   if (delta > UINT64_MAX - time_ns_) throw ParseError("has a sample at an impossible time");
   sample.time_ns = time_ns_ + delta;
+  return delta;
 }
 
 /// The last of a record, which then is a row.

@@ -106,7 +106,7 @@ class SampleDecoder {
   void decode_record(ByteView record, DecodedChunk& out);
   void decode_sample(ByteView record, uint8_t flags, DecodedChunk& out);
   void decode_event(ByteView record, format::RecordKind of, uint8_t flags, DecodedChunk& out);
-  void decode_time(ByteView& record, DecodedSample& sample) const;
+  uint64_t decode_time(ByteView& record, DecodedSample& sample) const;
   void decode_stack(ByteView& record, uint8_t flags, DecodedSample& sample, DecodedChunk& out);
   void decode_frames(ByteView& record, DecodedSample& sample, DecodedChunk& out);
   void clear_stack() { cut_stack(0), until_.clear(), predictor_.forget(), last_object_ = 0; }
