@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # The test runner: test/run.sh [WHAT...]. WHAT is unit, structure, e2e, stress, or part of a script's name; without it,
-# all but stress. Scripts run two at a time (three take as long), those with a line "# alone" (they measure time) one by
-# one. The last line is "N passed, N failed".
+# all but stress. Scripts run two at a time (three take as long), those with a line "# long" first, so that none of these is left
+# over with half of the machine; those with a line "# alone" (they measure time) one by one. The last line is "N passed, N failed".
 set -u
 cd "$(dirname "$0")/.." || exit 1
 export BUILD=$(realpath -m "${BUILD:-build/release}")
@@ -66,6 +66,7 @@ existing=()
 for script in "${scripts[@]}"; do [ -f "$script" ] && existing+=("$script"); done
 if [ ${#existing[@]} -gt 0 ]; then
   mapfile -t together < <(grep -L '^# alone' "${existing[@]}" | sort -u)
+  mapfile -t together < <([ ${#together[@]} = 0 ] || { grep -l '^# long' "${together[@]}"; grep -L '^# long' "${together[@]}"; })
   mapfile -t alone < <(grep -l '^# alone' "${existing[@]}" | sort -u)
   [ ${#together[@]} = 0 ] || printf '%s\0' "${together[@]}" | xargs -0 -n1 -P2 bash -c 'run_script "$0"'
   for script in "${alone[@]}"; do run_script "$script"; done

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Signals that are sent to the recorder reach the command, which decides about them.
-. "$(dirname "$0")/common.inc"
+. "$(dirname "$0")/agent.inc"
 
 cat >target <<'S'
 #!/bin/bash
@@ -67,12 +67,13 @@ child = start(sys.argv[3:])
 child.wait()
 P
 # XCPU, VTALRM, IO, PWR, SYS and a real-time signal, too.
+answered() {
+  python3 ../group.py $1 $number "$VARVE" record -q -o got python3 ../answers.py >answer
+  expect_eq "signals after $number to $1" "$(cat answer)" "[$number]"
+}
 for number in 1 2 10 14 15 24 26 29 30 31 34 50; do
-  for whom in one group; do
-    rm -rf ready got
-    python3 group.py $whom $number "$VARVE" record -q -o got python3 answers.py >answer
-    expect_eq "signals after $number to $whom" "$(cat answer)" "[$number]"
-  done
+  rm -rf one group
+  at_once answered one group
 done
 
 # Several signals to the group, close together, come once each; one to a command that has left the group comes as well. Who kills by

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # D-32 and the end of issue 6's list: programs of many processes and threads do the same work bare and under varve: a parallel
 # make, git, tar with xz, python3's pools, node's workers, java, redis-server, two writers of one sqlite database.
+# long
 . "$(dirname "$0")/guest.inc"
 export LC_ALL=C GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
 

@@ -3,6 +3,7 @@
 # D-29: the agent of `make VARIANT=faults`, whose n-th system call of a kind fails, for some n of each kind (stress/76_faults: for each
 # n), or from the n-th on all of a kind, or of any: the target is unharmed and sees nothing, the profile opens, its sums hold, and what
 # is missing has a reason.
+# long
 . "$(dirname "$0")/agent.inc"
 
 faulty=$root/build/faults/libvarve.so

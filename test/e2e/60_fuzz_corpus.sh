@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Every input that a fuzzer found worth keeping, under AddressSanitizer and UBSan: no crash, no leak, no overflow.
+# long
 . "$(dirname "$0")/common.inc"
 
 # So many random keys behind those of each input of the screens; `make stress` presses 100,000.

@@ -4,6 +4,9 @@
 # interrupted, so that an overflow ends the program, and what such a handler has there stays. The dispositions they read are their own.
 . "$(dirname "$0")/agent.inc"
 
+# By events or timers, in turn; LONG=yes has both for each, as in stress/79.
+forms=("--interval 1ms" "--interval 1ms --timer cpu --waits off")
+turn=0
 # what the last line says, bare too; by signal: the exit code
 while IFS=$'\t' read -r kind expected words; do
   case $kind in
@@ -15,7 +18,9 @@ while IFS=$'\t' read -r kind expected words; do
   mv out bare
   expect_eq "exit code of $kind, bare" $code $expected
   expect_eq "$kind, bare" "$(tail -1 bare)" "$words"
-  for options in "--interval 1ms" "--interval 1ms --timer cpu --waits off"; do
+  these=("${forms[turn++ % 2]}")
+  [ "${LONG:-}" != yes ] || these=("${forms[@]}")
+  for options in "${these[@]}"; do
     record -q $options -o p timeout 60 $programs/$program $kind </dev/null
     expect_eq "exit code of $kind with $options" $code $expected
     cmp -s out bare || fail "$kind with $options differs from the bare run: $(cat bare)$(show)"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # e2e/59_faults for every n: each system call of the agent fails once, and each from the n-th on of the kinds that fail for good.
+# long
 . "$(dirname "$0")/../e2e/agent.inc"
 
 cp "$VARVE" varve && cp "$root/build/faults/libvarve.so" . || fail "cannot copy"

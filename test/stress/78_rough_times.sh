@@ -3,7 +3,7 @@
 # D-27, D-28: while a program works under ticks of 1 ms its recorder is killed, or the disk of its profile is filled, at a random
 # moment: output and exit code are the bare run's, and the profile opens. RUNS is how often.
 . "$(dirname "$0")/../e2e/guest.inc"
-runs=${RUNS:-50}
+runs=${RUNS:-20}
 
 # The shell is the command; what it starts says how it ended, whoever its parent is by then.
 printf '%s\n' '"$@" >here/said 2>&1; echo "code $?" >>here/said; mv here/said here/over' >script

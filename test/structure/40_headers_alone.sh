@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Every header compiles by itself, so includes can be written in any order.
+# long
 . "$(dirname "$0")/common.inc"
 
 # A source of the same name that includes it first compiles it alone: in the build those of the agent do. Those of the viewer are

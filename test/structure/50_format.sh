@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Sources are as clang-format makes them, and begin with their licence and what they are.
+# long
 . "$(dirname "$0")/common.inc"
 
 find agent common viewer test -name '*.cc' -o -name '*.h' | sort >"$work/files"
