@@ -28,7 +28,7 @@ enum class StackEnd : uint8_t {
 // follow; a byte of flags; and, where that has kOtherThanSample, the RecordKind.
 // kSample. Flags: low 4 bits StackEnd, then kSampleHasOverrun, kSampleFramePointer, kSampleWeightByDelta.
 // Body, all LEB128 varints:
-//   time delta in ns to the previous sample of this chunk (the first: to first_time_ns)
+//   time delta in ns to the previous record of this chunk that has one (the first: to first_time_ns)
 //   weight: ns of CPU time since the thread's previous sample; with kSampleWeightByDelta zigzag(weight - time
 //     delta): a thread that always runs has nearly the same of both, which saves two bytes of four
 //   overrun: expirations merged into this tick (only with kSampleHasOverrun)

@@ -66,7 +66,7 @@ existing=()
 for script in "${scripts[@]}"; do [ -f "$script" ] && existing+=("$script"); done
 if [ ${#existing[@]} -gt 0 ]; then
   mapfile -t together < <(grep -L '^# alone' "${existing[@]}" | sort -u)
-  mapfile -t together < <([ ${#together[@]} = 0 ] || { grep -l '^# long' "${together[@]}"; grep -L '^# long' "${together[@]}"; })
+  mapfile -t together < <([ ${#together[@]} = 0 ] || { grep -l '^# long$' "${together[@]}"; grep -L '^# long$' "${together[@]}"; })
   mapfile -t alone < <(grep -l '^# alone' "${existing[@]}" | sort -u)
   [ ${#together[@]} = 0 ] || printf '%s\0' "${together[@]}" | xargs -0 -n1 -P2 bash -c 'run_script "$0"'
   for script in "${alone[@]}"; do run_script "$script"; done

@@ -84,7 +84,7 @@ RecordFields record_of(const SampleFields& sample) {
 
 namespace {
 
-/// The weight of a sample in the shorter of its two ways; the record begins with its flags.
+/// The weight of a sample in the shorter of its two ways. `flags`, which are written already, say which.
 uint8_t* put_weight(uint8_t* out, uint64_t weight_ns, uint64_t time_delta_ns, uint8_t& flags) {
   const uint64_t difference = zigzag(int64_t(weight_ns - time_delta_ns));
   if (difference >= weight_ns) return put_varint(out, weight_ns);
@@ -138,7 +138,7 @@ uint8_t* encode_record(uint8_t* begin, const RecordFields& fields, StackView sta
                        FramePredictor& predictor) {
   uint8_t* out = put_varint(begin_record(begin, fields.kind, fields.flags), fields.time_delta_ns);
   const bool is_sample = fields.kind == format::RecordKind::kSample;
-  if (is_sample) out = put_weight(out, fields.numbers[0], fields.time_delta_ns, begin[1]);
+  if (is_sample) out = put_weight(out, fields.numbers[RecordFields::kWeight], fields.time_delta_ns, begin[1]);
   for (uint32_t i = is_sample; i < fields.count; ++i) out = put_varint(out, fields.numbers[i]);
   if (fields.has_stack()) out = encode_stack(out, stack, shared, predictor);
   return finish_record(begin, out);

@@ -30,6 +30,7 @@ struct SampleFields {
 /// What stands in a record before its stack.
 struct RecordFields {
   static constexpr uint32_t kMostNumbers = 5;
+  static constexpr uint32_t kWeight = 0;  // of `numbers`, in a sample, which must have it
   static constexpr uint32_t kObject = 2;  // of `numbers`, in a wait, a release or a creation
 
   format::RecordKind kind = format::RecordKind::kSample;

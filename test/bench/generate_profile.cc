@@ -277,7 +277,8 @@ class Generator {
       auto thread = uint32_t(i % options_.threads);
       const auto& stack = models[thread].next();
       std::reverse_copy(stack.begin(), stack.end(), writers[thread].scratch());
-      uint64_t time = kStartNs + (i / options_.threads + 1) * kIntervalNs + thread * 1000;
+      // Microseconds early or late, as ticks are.
+      uint64_t time = kStartNs + (i / options_.threads + 1) * kIntervalNs + thread * 1000 + i * 7919 % 5000;
       if (!writers[thread].write(file, time, agent::record_of({.weight_ns = kIntervalNs}),
                                  uint32_t(stack.size())))
         fail("the agent's file cannot grow: {}", std::strerror(file.error()));

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Signals that are sent to the recorder reach the command, which decides about them.
-. "$(dirname "$0")/agent.inc"
+. "$(dirname "$0")/common.inc"
 
 cat >target <<'S'
 #!/bin/bash
@@ -51,9 +51,12 @@ print(got)
 P
 # What is started leads a group of its own, and says that it is ready by a file of that name.
 cat >started.py <<'P'
-import os, subprocess, time
+import os, signal, subprocess, time
+def begin():
+    os.setpgrp()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # as a shell's jobs in the background may not have it
 def start(words):
-    child = subprocess.Popen(words, preexec_fn=os.setpgrp)
+    child = subprocess.Popen(words, preexec_fn=begin)
     while not os.path.exists("ready"): time.sleep(0.02)
     return child
 def children(pid): return [int(each) for each in open(f"/proc/{pid}/task/{pid}/children").read().split()]
@@ -66,11 +69,11 @@ child = start(sys.argv[3:])
 (os.kill if one else os.killpg)(child.pid, number)
 child.wait()
 P
-# XCPU, VTALRM, IO, PWR, SYS and a real-time signal, too.
 answered() {
   python3 ../group.py $1 $number "$VARVE" record -q -o got python3 ../answers.py >answer
   expect_eq "signals after $number to $1" "$(cat answer)" "[$number]"
 }
+# XCPU, VTALRM, IO, PWR, SYS and a real-time signal, too.
 for number in 1 2 10 14 15 24 26 29 30 31 34 50; do
   rm -rf one group
   at_once answered one group

@@ -287,7 +287,7 @@ expect_one_line err
 expect_match err 'perf_event_paranoid is [0-9]: it must be 1 or less, or the user have CAP_PERFMON'
 [ ! -e started ] || fail "the program ran although its ticks were refused"
 expect_match <(setpriv --reuid=65534 --regid=65534 --clear-groups --no-new-privs --bounding-set=-all "$work/varve" check true) \
-  '^ticks +ok +come every [0-9.]+ ms at the most: .*perf_event_paranoid is [0-9]'
+  '^ticks +ok +come no more often than every [0-9.]+ ms: .*perf_event_paranoid is [0-9]'
 as_nobody -q --interval 1ms -o auto true
 expect_eq "exit code of auto" $code 0
 expect_eq "timer of who may have no events" "$(summary timer auto)" cpu

@@ -22,7 +22,7 @@ T
 # What may be missing of the sums, in ms. Children by a system call of the program's own are not recorded, and it is they who pay for
 # the kernel's copy of the page tables.
 declare -A missing=([chain]=200 [long]=100)
-# Of the other options one a program, in turn; LONG=yes has both, as in stress/79.
+# Before the default one of these, in turn; LONG=yes has both for each program, as in stress/79.
 others=("--interval 1ms --waits off" "--interval 10ms")
 turn=0
 while IFS=$'\t' read -r kind words; do
@@ -30,7 +30,7 @@ while IFS=$'\t' read -r kind words; do
   expect_eq "$kind, bare" "$(tail -1 bare)" "$words"
   these=("${others[turn++ % 2]}")
   [ "${LONG:-}" != yes ] || these=("${others[@]}")
-  for options in "--interval 1ms" "${these[@]}"; do
+  for options in "${these[@]}" "--interval 1ms"; do
     # A tick on the way out of a call that a stop has woken ends it, and events come there far more often: varve-safety(7) says so.
     # Of timers one run in three has one there where a system call takes long; a call that always ended would show in each of eight.
     tries=1

@@ -72,49 +72,51 @@ ways=(leave_q leave_interrupt leave_term leave_stop leave_crash)
 # With the sanitizers a crash is reported by theirs, which knows of no terminal.
 ! ldd "$VARVE" | grep -q libasan || ways[4]=leave_q
 
-# A case: one terminal type and locale, left in one of the ways.
+# A case: one terminal type and locale, left in one of the ways, or with LONG=yes, as in stress/79, in two.
 try() {
   case="$1 $2"
-  local way=${ways[$3 % 5]} before after
+  local turn=$3 before after
   pane respawn-pane -k -e "TERM=$1" -e "LC_ALL=$2" -e "VARVE=$VARVE" -c "$work" 'exec bash --norc --noprofile -i'
   pane resize-window -x 80 -y 24
   pane clear-history
   shell_answers
   before=$(state)
-  case="$1 $2 $way"
-  open_view
-  local first second
-  first=$(screen | tail -2 | head -1)
-  keys Down
-  for _ in $(seq 200); do
-    second=$(screen | tail -2 | head -1)
-    [ "$first" != "$second" ] && break
-    sleep 0.05
-  done
-  [ "$first" != "$second" ] || fail "$case: the cursor does not move$(screen)"
-  pane resize-window -x 110 -y 30
-  see '\[2 Hotspots\]'
-  expect_eq "$case: lines" "$(screen | wc -l)" 30
-  pane resize-window -x 80 -y 24
-  see '\[2 Hot\]'
-  if [ "$2" = C ]; then
-    keys 3
-    see '\[3 Down\]'
-    expect_eq "$case: lines that are not ASCII" "$(screen | LC_ALL=C grep -cP '[^\x20-\x7e]')" 0
-    keys q
+  for way in "${ways[turn % 5]}" ${LONG:+"${ways[(turn + 2) % 5]}"}; do
+    case="$1 $2 $way"
+    open_view
+    local first second
+    first=$(screen | tail -2 | head -1)
+    keys Down
+    for _ in $(seq 200); do
+      second=$(screen | tail -2 | head -1)
+      [ "$first" != "$second" ] && break
+      sleep 0.05
+    done
+    [ "$first" != "$second" ] || fail "$case: the cursor does not move$(screen)"
+    pane resize-window -x 110 -y 30
+    see '\[2 Hotspots\]'
+    expect_eq "$case: lines" "$(screen | wc -l)" 30
+    pane resize-window -x 80 -y 24
     see '\[2 Hot\]'
-  fi
-  $way
-  for _ in $(seq 400); do gone && break; sleep 0.05; done  # else it could take what is typed for the shell
-  gone || fail "$case: it does not end:
+    if [ "$2" = C ]; then
+      keys 3
+      see '\[3 Down\]'
+      expect_eq "$case: lines that are not ASCII" "$(screen | LC_ALL=C grep -cP '[^\x20-\x7e]')" 0
+      keys q
+      see '\[2 Hot\]'
+    fi
+    $way
+    for _ in $(seq 400); do gone && break; sleep 0.05; done  # else it could take what is typed for the shell
+    gone || fail "$case: it does not end:
 $(screen)
 $(cat /proc/"$(viewer)"/{status,wchan,stack} 2>/dev/null)"
-  shell_answers
-  after=$(state)
-  [ "$before" = "$after" ] || fail "$case: the terminal is another one:
+    shell_answers
+    after=$(state)
+    [ "$before" = "$after" ] || fail "$case: the terminal is another one:
 $(diff <(echo "$before") <(echo "$after"))"
-  keys C-l
-  type clear
+    keys C-l
+    type clear
+  done
 }
 
 unset TMUX

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// fault_target: what an agent must follow, in a twentieth of a second: threads that wait for each other, pipes, a
+// fault_target: what an agent must follow, in a tenth of a second: threads that wait for each other, pipes, a
 // library that comes and goes, a fork with a thread of its own, a vfork, an exec, a spawn. Says what it did,
 // and in each process what the kernel has for SIGPROF; ends with 3. Context: test 59, whose agent is refused
 // what it asks the kernel for; nothing of that may be seen here.
@@ -18,7 +18,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int arrived = 0;
 
-static void work(void) { SPIN(x, 8 * STEPS_PER_MS); }
+static void work(void) { SPIN(x, 20 * STEPS_PER_MS); }
 
 static void* meet(void* pipe_end) {
   work();

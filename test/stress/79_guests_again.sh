@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The differential tests four times over (TIMES), at 1 ms, beside another script, in their long forms.
+# The differential tests four times over (TIMES), beside another script; 66_handler_stacks and 66_odd_signals with all their options
+# and 91_view_tmux, once, with two ends for each terminal.
 set -u
 export LONG=yes
 tests=$(dirname "$0")/../e2e
@@ -9,3 +10,4 @@ for ((i = 0; i < ${TIMES:-4}; ++i)); do
     bash "$tests/$name.sh" || exit 1
   done
 done
+exec bash "$tests/91_view_tmux.sh"

@@ -77,7 +77,7 @@ inline uint32_t round_to_page(size_t bytes) {
 inline void append_chunk(Bytes& file, format::ChunkHeader header, format::ChunkType type,
                          const Bytes& records, bool seal) {
   header.type = uint32_t(type);
-  header.version = 1;
+  header.version = format::chunk_version(type);
   header.used = uint32_t(records.size());
   header.capacity = round_to_page(sizeof header + records.size());
   size_t offset = file.size();

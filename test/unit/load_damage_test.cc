@@ -164,6 +164,35 @@ Test(load_damage, unknown_chunks_and_records_of_a_newer_minor_version_are_skippe
   cr_assert(!says(*profile, "NEWS"));
 }
 
+Test(load_damage, a_chunk_of_a_later_version_is_left_out_and_said) {
+  Files files = small_profile(false).files();
+  auto& file = files[kAgent];
+  const size_t version =
+      chunk_offset(file, format::ChunkType::kSamples) + offsetof(format::ChunkHeader, version);
+  cr_assert_eq(file[version], 2);
+  file[version] = 3;
+  auto profile = load_files(files);
+  cr_assert(says(*profile, "was written by a newer varve"));
+  cr_expect_lt(profile->sample_count, 60);
+  file[version] = 1;
+  cr_expect_eq(load_files(files)->sample_count, 60, "older ones are read");
+}
+
+Test(load_damage, a_weight_of_less_than_nothing_is_no_weight) {
+  for (const uint64_t difference : {zigzag(-11'000'000), zigzag(INT64_MIN), zigzag(-10'000'000)}) {
+    uint8_t record[32] = {0, format::kSampleWeightByDelta};
+    uint8_t* out = put_varint(record + 2, 10'000'000);  // behind size and flags: the time delta
+    out = put_varint(put_varint(put_varint(out, difference), 0), 0);
+    record[0] = uint8_t(out - record - 1);
+    Files files = small_profile(false).files();
+    auto& file = files[kAgent];
+    const size_t first = chunk_offset(file, format::ChunkType::kSamples) + sizeof(format::ChunkHeader);
+    std::copy(record, out, file.data() + first);
+    const bool fits = difference == zigzag(-10'000'000);
+    cr_expect_eq(says(*load_files(files), "has a sample with an impossible weight"), !fits);
+  }
+}
+
 Test(load_damage, refusals_are_one_sentence) {
   Files good = small_profile(true).files();
   auto refusal = [&](auto change, bool repair) {

@@ -115,8 +115,12 @@ class SampleChunks {
     uint8_t* out = record.data();
     *out++ = uint8_t(sample.end);
     size_t shared = size_t(std::ranges::mismatch(previous_, sample.stack).in1 - previous_.begin());
-    out = put_varint(out, sample.time_ns - time_ns_);
-    out = put_varint(out, sample.weight_ns);
+    const uint64_t delta = sample.time_ns - time_ns_;
+    const uint64_t difference = zigzag(int64_t(sample.weight_ns - delta));
+    const bool by_delta = difference < sample.weight_ns;
+    if (by_delta) record[0] |= format::kSampleWeightByDelta;
+    out = put_varint(out, delta);
+    out = put_varint(out, by_delta ? difference : sample.weight_ns);
     out = put_varint(out, shared);
     out = put_varint(out, sample.stack.size() - shared);
     // The long form of each frame: what the agent's writer makes of it is in load_writer_test.

@@ -83,11 +83,21 @@ void SampleDecoder::decode_record(ByteView record, DecodedChunk& out) {
   }
 }
 
+namespace {
+
+uint64_t weight_by(uint64_t delta_ns, ByteView& record) {
+  const int64_t difference = record.read_signed_varint();
+  const uint64_t weight = delta_ns + uint64_t(difference);
+  if ((difference < 0) != (weight < delta_ns)) throw ParseError("has a sample with an impossible weight");
+  return weight;
+}
+
+}  // namespace
+
 void SampleDecoder::decode_sample(ByteView record, uint8_t flags, DecodedChunk& out) {
   DecodedSample sample;
   const uint64_t delta = decode_time(record, sample);
-  const uint64_t weight = record.read_varint();
-  sample.weight_ns = flags & format::kSampleWeightByDelta ? delta + uint64_t(unzigzag(weight)) : weight;
+  sample.weight_ns = flags & format::kSampleWeightByDelta ? weight_by(delta, record) : record.read_varint();
   if (flags & format::kSampleHasOverrun) record.read_varint();
   decode_stack(record, flags, sample, out);
 }

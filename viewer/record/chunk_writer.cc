@@ -47,7 +47,7 @@ FileHeader make_file_header(FileKind kind, const FileHeader& session) {
 ChunkHeader make_chunk_header(ChunkType type, size_t capacity, uint32_t sequence, Nanos first_time) {
   ChunkHeader chunk{};
   chunk.type = uint32_t(type);
-  chunk.version = 1;
+  chunk.version = format::chunk_version(type);
   chunk.capacity = uint32_t(capacity);
   chunk.thread = kNoThread;
   chunk.sequence = sequence;
