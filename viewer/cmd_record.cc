@@ -84,8 +84,9 @@ OptionTable record_table(RecordOptions& options) {
                                        {"off", RunStates::kOff}})},
       {"Sampling", "--waits", "on|off|min=TIME", "on",
        fmt::format(
-           "Record waits for locks, conditions, threads and time, and who ended them. Those of 50us, or of "
-           "TIME in {} (a number alone is us), have a stack; shorter ones are counted.",
+           "Record waits for locks, conditions, threads, processes, input, output and time, and who ended "
+           "them. Those of 50us, or of TIME in {} (a number alone is us), have a stack; shorter ones are "
+           "counted.",
            kTimeUnits),
        set_waits(options.wait_min)},
       {"Scope", "--no-follow", "", "", "Record the command alone, not the processes it starts.",

@@ -41,7 +41,7 @@ Setter set_parsed(Value& target, Parse parse) {
 Options screen_options(ViewCommand& command) {
   return {
       {"Screen", "--color", "WHEN", "auto",
-       "Use colours: auto, always or never. NO_COLOR in the environment means never.",
+       "Use colours: auto, always or never. NO_COLOR in the environment turns auto into never.",
        set_choice<ColorChoice>(
            command.session.color,
            {{"auto", ColorChoice::kAuto}, {"always", ColorChoice::kAlways}, {"never", ColorChoice::kNever}})},

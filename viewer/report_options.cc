@@ -210,8 +210,8 @@ std::string by_name(view::By by) {
 Options band_options(view::Request& request) {
   Options options = {
       {"Output", "--by", "WHAT", "",
-       "Make rows of critical-path and waits by function, thread, object or, of waits, callpath; not by "
-       "segment or object. Letters of timeline by object.",
+       "What a row is: of waits an object (else function, thread or callpath), of critical-path a segment "
+       "(else function, thread or object). With object, timeline has a letter for each object.",
        set_choice<view::By>(request.by, {std::begin(kByNames), std::end(kByNames)})},
       {"Bands", "--band", "BANDS", "idle,poor",
        "Explain the moments in these bands, of idle, poor, ok, ideal, over.", set_bands(request.explained)},

@@ -28,7 +28,7 @@ std::vector<Option> output_options(ViewOutput& output) {
        set_choice<Format>(output.format,
                           {{"text", Format::kText}, {"csv", Format::kCsv}, {"json", Format::kJson}})},
       {"Output", "--color", "WHEN", "auto",
-       "Use colours: auto, always or never. NO_COLOR in the environment means never.",
+       "Use colours: auto, always or never. NO_COLOR in the environment turns auto into never.",
        set_choice<ColorChoice>(
            output.color,
            {{"auto", ColorChoice::kAuto}, {"always", ColorChoice::kAlways}, {"never", ColorChoice::kNever}})},

@@ -25,7 +25,8 @@ Finding ticks() {
   const double ms = double(tick.count) / double(kNanosPerMilli.count);
   if (choice)
     return {"ticks", Severity::kOk, fmt::format("can come at less than the kernel's {:g} ms", ms), ""};
-  return {"ticks", Severity::kOk, fmt::format("come every {:g} ms at the most: {}", ms, choice.error()), ""};
+  return {"ticks", Severity::kOk,
+          fmt::format("come no more often than every {:g} ms: {}", ms, choice.error()), ""};
 }
 
 }  // namespace
