@@ -179,6 +179,17 @@ Test(analyze_filter, processes_by_what_the_user_typed) {
   }
 }
 
+/// One by the name that was typed, the other by that of the file: each is found, so both together are.
+Test(analyze_filter, two_processes_filters_are_met_one_by_one) {
+  RandomProfile made = test::random_profile(1);
+  for (load::Process& process : made.profile.processes) process.argv = {"/usr/bin/as"};
+  Filter filter;
+  filter.process = pattern("^as$").and_also(pattern("^prog"));
+  cr_expect_gt(select(made.profile, made.symbols, filter, {}).kept[kCpu], 0);
+  filter.process = filter.process.and_also(pattern("^neither$"));
+  cr_expect_eq(select(made.profile, made.symbols, filter, {}).kept[kCpu], 0);
+}
+
 Test(analyze_filter, an_empty_expression_is_refused) {
   cr_expect_not(Pattern::parse("").has_value());
   cr_expect(Pattern::parse(".*").has_value());

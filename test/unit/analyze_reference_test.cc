@@ -135,9 +135,10 @@ void check_neighbours(const RandomProfile& made, bool inlines, const std::set<ui
       callees[(innermost - 1)->function.value].add(rows, i);
     }
     if (std::count_if(stack.begin(), stack.end(), is_one) > 1) repeated.add(rows, i);
-    for (auto frame = outermost + 1; frame != stack.end(); ++frame) {
-      if (is_one(*frame) && !is_one(*(frame - 1))) recursive[(frame - 1)->function.value].add(rows, i);
-    }
+    std::set<uint32_t> again;
+    for (auto frame = outermost + 1; frame != stack.end(); ++frame)
+      if (is_one(*frame) && !is_one(*(frame - 1))) again.insert((frame - 1)->function.value);
+    for (const uint32_t caller : again) recursive[caller].add(rows, i);
   }
   std::vector<FunctionId> functions;
   for (const uint32_t each : wanted) functions.push_back({each});

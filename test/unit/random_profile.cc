@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "viewer/load/index_threads.h"
 #include "viewer/symbol/special_sites.h"
 
 namespace varve::test {
@@ -210,6 +211,7 @@ void settle(load::Profile& profile) {
     profile.sample_count += profile.samples.ticks[i];
   }
   profile.kernel_cpu = profile.sampled + profile.residual + profile.unsampled;
+  load::index_threads(profile);
 }
 
 RandomProfile random_profile(uint64_t seed, size_t samples) {

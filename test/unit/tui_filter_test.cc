@@ -188,6 +188,27 @@ Test(tui_filter, metrics_one_after_the_other) {
             driver.message().c_str());
 }
 
+/// Both have marks of the same names: the later filter means those of the process that is looked at.
+Test(tui_filter, marks_are_those_of_the_processes_that_pass) {
+  RandomProfile made = test::example_profile();
+  load::Process other = made.profile.processes[0];
+  other.pid = 99;
+  made.profile.processes.push_back(other);
+  const Nanos start = made.profile.session.start_time;
+  for (uint32_t process : {0u, 1u})
+    for (const char* name : {"begin", "end"})
+      made.profile.marks.push_back({{process},
+                                    ThreadId::none(),
+                                    start + Nanos{1'000'000'000 * (1 + made.profile.marks.size())},
+                                    name});
+  ScreenDriver driver({.screen = "hotspots"}, std::move(made));
+  Workspace& workspace = driver.workspace();
+  cr_assert(workspace.narrow({"--process", "99"}).has_value());
+  cr_assert(workspace.narrow({"--time", "mark:begin..end"}).has_value());
+  cr_expect_eq(workspace.request().filter.from.count, 3'000'000'000);
+  cr_expect_eq(workspace.request().filter.to.count, 4'000'000'000);
+}
+
 Test(tui_filter, no_metric_without_bands) {
   RandomProfile made = test::example_profile();
   made.profile.run_states = {};

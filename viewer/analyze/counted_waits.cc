@@ -75,7 +75,13 @@ struct Blocked {
   void subtract(const Blocked& inner) {
     time_ns -= std::min(time_ns, inner.time_ns);
     moments_ns -= std::min(moments_ns, inner.moments_ns);
-    for (size_t band = 0; band < kBands; ++band) bands[band] -= std::min(bands[band], inner.bands[band]);
+    uint64_t in_bands = 0;
+    for (size_t band = 0; band < kBands; ++band) {
+      bands[band] -= std::min(bands[band], inner.bands[band]);
+      // What overlaps, as a damaged profile says, is taken away from one of them only.
+      bands[band] = std::min(bands[band], moments_ns - in_bands);
+      in_bands += bands[band];
+    }
   }
 };
 

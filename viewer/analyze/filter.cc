@@ -159,9 +159,12 @@ bool thread_passes(const load::Profile& profile, ThreadId id, const Filter& filt
 }
 
 bool process_passes(const load::Profile& profile, ProcessId id, const Filter& filter) {
+  if (!filter.process.given()) return true;
   const load::Process& process = profile.processes[id.index()];
-  return filter.process.matches(process.pid, file_name(process.exe)) ||
-         filter.process.matches(process.pid, program_name(process));
+  return std::ranges::all_of(filter.process.parts(), [&](const Pattern& part) {
+    return part.matches(process.pid, file_name(process.exe)) ||
+           part.matches(process.pid, program_name(process));
+  });
 }
 
 PassingRows::PassingRows(const load::Profile& profile, const symbol::SymbolTable& symbols,

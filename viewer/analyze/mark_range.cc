@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "common/units.h"
@@ -21,8 +22,9 @@ std::string no_such_mark(std::string_view wanted, const std::vector<const load::
     return fmt::format("there is no mark '{}', and no other: programs make them with varve_mark(\"{}\")",
                        wanted, wanted);
   std::vector<std::string> names;  // in the order of the program
+  std::set<std::string_view> known;
   for (const load::Mark* mark : marks)
-    if (std::ranges::find(names, mark->name) == names.end()) names.push_back(mark->name);
+    if (known.insert(mark->name).second) names.push_back(mark->name);
   const std::string_view near = nearest_name(wanted, names);
   const std::string hint = near.empty() ? "" : fmt::format("; did you mean '{}'?", near);
   const size_t shown = std::min(names.size(), kMostNamed);

@@ -60,6 +60,7 @@ class Butterfly {
         callees_(symbols.functions.size(), width),
         recursive_(symbols.functions.size(), width),
         wanted_(symbols.functions.size()),
+        calls_again_(symbols.functions.size()),
         sums_(width) {
     for (const FunctionId function : result.functions) wanted_[function.index()] = true;
     for (auto* sum : {&result.total, &result.self, &result.repeated, &result.elsewhere}) sum->resize(width);
@@ -89,8 +90,13 @@ class Butterfly {
     const Numbers since = sums_.leave();
     for (; calls_.size() > stack_.back().calls; calls_.pop_back()) {
       const Call& call = calls_.back();
-      (call.first ? callers_ : recursive_).add(call.caller, since);
-      if (call.first) add(result_.total, since);
+      if (call.first) {
+        callers_.add(call.caller, since);
+        add(result_.total, since);
+      } else if (--calls_again_[call.caller.index()] == 0) {
+        // Of a stack on which it calls again and again only the outermost: the others are in its time.
+        recursive_.add(call.caller, since);
+      }
     }
     stack_.pop_back();
   }
@@ -120,6 +126,7 @@ class Butterfly {
     const FunctionId caller = std::exchange(place.last, function);
     if (wanted_[function.index()]) {
       if (!place.inside || !wanted_[caller.index()]) calls_.push_back({caller, !place.inside});
+      if (place.inside && !wanted_[caller.index()]) ++calls_again_[caller.index()];
       place.repeated = place.repeated || place.inside;
       place.inside = true;
       place.below = FunctionId::none();
@@ -133,7 +140,8 @@ class Butterfly {
   bool inlines_;
   Neighbours& result_;
   Sums callers_, callees_, recursive_;
-  std::vector<bool> wanted_;  // by function
+  std::vector<bool> wanted_;           // by function
+  std::vector<uint32_t> calls_again_;  // likewise: calls on the stack that are not the first
   OpenSums sums_;
   std::vector<Place> stack_ = {{}};
   std::vector<Call> calls_;

@@ -45,11 +45,11 @@ constexpr std::array<KindWords, size_t(ObjectKind::kCount)> kKinds{{
 static_assert(!kKinds.back().name.empty());
 
 std::string joined_thread(const load::Profile& profile, const ObjectKey& object) {
-  for (const load::Thread& thread : profile.threads)
-    if (thread.process == object.process && uint64_t(uint32_t(thread.tid)) == object.address &&
-        !thread.name.empty())
-      return fmt::format("Thread {} ({})", thread.name, object.address);
-  return fmt::format("Thread {}", object.address);
+  const bool is_tid = object.address <= INT32_MAX;
+  const ThreadId id =
+      is_tid ? profile.thread_with(object.process, int32_t(object.address)) : ThreadId::none();
+  return id.valid() ? fmt::format("Thread {} ({})", profile.threads[id.index()].name, object.address)
+                    : fmt::format("Thread {}", object.address);
 }
 
 /// What the kernel calls it, with a word before what is no path.

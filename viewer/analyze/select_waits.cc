@@ -67,7 +67,7 @@ Selection select_waits(const load::Profile& profile, const symbol::SymbolTable& 
     rows.push_back({passes.wait(each.row), wait.thread, wait.path, each});
   }
   add_other_waits(passes, fitted.others, rows);
-  return add_up(profile, rows, concurrency.known() ? kWaitMetricCount : kMetricCount);
+  return add_up(profile, rows, concurrency.banded ? kWaitMetricCount : kMetricCount);
 }
 
 }  // namespace varve::analyze

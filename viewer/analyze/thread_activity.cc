@@ -38,6 +38,7 @@ void group(const Rows& all, size_t keys, KeyOf key_of, std::vector<uint32_t>& fi
 
 ThreadActivity::ThreadActivity(const load::Profile& profile) : profile_(profile) {
   index_events(profile.run_states);
+  find_last_active(profile.run_states);
   index_waits(profile.waits, profile.threads.size());
   find_last_signs();
 }
@@ -46,6 +47,16 @@ void ThreadActivity::index_events(const load::RunStates& states) {
   group(
       states.events, states.tracks.size(), [](const RunEvent& event) { return event.track.index(); },
       first_event_, events_);
+}
+
+void ThreadActivity::find_last_active(const load::RunStates& states) {
+  last_active_.resize(states.tracks.size());
+  for (uint32_t track = 0; track < last_active_.size(); ++track) {
+    uint64_t until = states.end.count;
+    const auto rows = events_of({track});
+    for (size_t i = rows.size(); i-- > 0 && last_active_[track] == 0; until = states.events[rows[i]].time_ns)
+      if (!states.events[rows[i]].ended && states.events[rows[i]].active() != 0) last_active_[track] = until;
+  }
 }
 
 void ThreadActivity::index_waits(const load::Waits& waits, size_t threads) {
@@ -178,12 +189,8 @@ uint64_t ThreadActivity::first_ran(ThreadId id) const {
 }
 
 uint64_t ThreadActivity::last_active(ThreadId id) const {
-  const std::vector<RunEvent>& events = profile_.run_states.events;
-  const auto rows = events_of(profile_.threads[id.index()].track);
-  uint64_t until = profile_.run_states.end.count;
-  for (size_t i = rows.size(); i-- > 0; until = events[rows[i]].time_ns)
-    if (!events[rows[i]].ended && events[rows[i]].active() != 0) return until;
-  return 0;
+  const TrackId track = profile_.threads[id.index()].track;
+  return track.valid() ? last_active_[track.index()] : 0;
 }
 
 bool ThreadActivity::observed_blocked(ThreadId id, uint64_t time) const {

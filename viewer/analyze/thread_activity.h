@@ -45,6 +45,7 @@ class ThreadActivity {
 
  private:
   void index_events(const load::RunStates& states);
+  void find_last_active(const load::RunStates& states);
   void index_waits(const load::Waits& waits, size_t threads);
   void find_last_signs();
   std::span<const uint32_t> events_of(TrackId track) const;
@@ -57,6 +58,7 @@ class ThreadActivity {
   const load::Profile& profile_;
   std::vector<uint32_t> first_event_;  // by track, and one more: where its events begin
   std::vector<uint32_t> events_;       // by track, then by time: rows of RunStates::events
+  std::vector<uint64_t> last_active_;  // by track
   std::vector<uint32_t> first_wait_;   // by thread, and one more: rows of Waits::waits
   std::vector<uint64_t> waited_;       // by row of Waits::waits, and one more: ns of all before
   std::vector<uint64_t> last_sign_;    // by thread

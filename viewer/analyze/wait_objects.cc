@@ -103,7 +103,7 @@ class Builder {
     uint64_t rest = counted.time_ns;
     for (size_t i = 0; i < rows.size(); ++i) {
       add_caused(object, rows[i], caused[i]);
-      rest -= caused[i];
+      rest -= std::min(rest, caused[i]);
     }
     objects_[object].uncaused_ns[size_t(reason(wait, !rows.empty()))] += rest;
   }

@@ -8,17 +8,20 @@
 namespace varve::load {
 
 std::optional<BlockedStretch> BlockedTimes::around(uint64_t time_ns) {
-  const auto time = [&](uint32_t row) { return states_.events[row].time_ns; };
-  const auto after = std::ranges::upper_bound(events_, time_ns, {}, time);
-  if (after == events_.begin()) return std::nullopt;
-  const size_t at = size_t(after - events_.begin()) - 1;
-  if (!is_blocked(at)) return std::nullopt;
-  if (at < first_ || at > last_) {
-    first_ = last_ = at;
+  const size_t last = at(time_ns);
+  if (events_.empty() || event(last).time_ns > time_ns || !is_blocked(last)) return std::nullopt;
+  if (last < first_ || last > last_) {
+    first_ = last_ = last;
     while (first_ > 0 && is_blocked(first_ - 1)) --first_;
     while (last_ + 1 < events_.size() && is_blocked(last_ + 1)) ++last_;
   }
   return BlockedStretch{begin_of(first_), end_of(last_)};
+}
+
+size_t BlockedTimes::at(uint64_t time_ns) const {
+  const auto time = [&](uint32_t row) { return states_.events[row].time_ns; };
+  const auto after = std::ranges::upper_bound(events_, time_ns, {}, time);
+  return after == events_.begin() ? 0 : size_t(after - events_.begin()) - 1;
 }
 
 uint64_t BlockedTimes::last_end_ns() const {

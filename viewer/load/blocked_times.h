@@ -39,6 +39,8 @@ class BlockedTimes {
     uint32_t waits = 0;       // that were in it, as far as is known; one at the least
   };
   size_t size() const { return events_.size(); }
+  /// The event that lasts at a time; the first where none had begun.
+  size_t at(uint64_t time_ns) const;
   /// Of an event; blocked_ns is 0 where the thread was not blocked at all.
   Part part(size_t i) const;
 

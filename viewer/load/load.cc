@@ -19,6 +19,7 @@
 #include "viewer/load/cut_files.h"
 #include "viewer/load/decoded_file.h"
 #include "viewer/load/descriptors.h"
+#include "viewer/load/index_threads.h"
 #include "viewer/load/join_tracks.h"
 #include "viewer/load/ledger.h"
 #include "viewer/load/ledger_times.h"
@@ -69,6 +70,7 @@ class Loader {
     add_reaped(profile_, std::move(reaped_), changes_);
     std::vector<LedgerRow> ledger;
     if (options_.samples) ledger = add_ledger(tree);
+    index_threads(profile_);
     complete_elapsed(profile_, facts_);
     complete_processors(profile_);
     add_marks();

@@ -140,7 +140,8 @@ class OfThread {
   double share_rest() {
     uint64_t rest = 0;
     size_t first = 0, anchor = 0;
-    for (size_t i = 0; i < blocked_.size(); ++i) {
+    for (size_t i = blocked_.at(life_.begin); i < blocked_.size(); ++i) {
+      if (blocked_.part(i).within.begin >= life_.end) break;
       const BlockedTimes::Part part = in_life(blocked_.part(i));
       while (first < explained_.size() && explained_[first].end <= part.within.begin) ++first;
       uint64_t left = std::min(part.blocked_ns, kMostCpuNs - rest);

@@ -5,6 +5,7 @@
 // Context: viewer.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <string>
@@ -239,6 +240,16 @@ struct Profile {
   /// hash_inputs() of what the samples were decoded from; 0: something of it was damaged.
   uint64_t sample_inputs = 0;
   bool without_samples = false;  // as asked: there are no rows of samples and of the ledger
+
+  /// Rows of `threads` that have a name, by process, then tid, then time: see index_threads.h.
+  std::vector<uint32_t> threads_by_tid;
+  /// The first thread of the process that had the number and a name; none where nobody had.
+  ThreadId thread_with(ProcessId process, int32_t tid) const {
+    const auto key = [this](uint32_t row) { return std::pair(threads[row].process, threads[row].tid); };
+    const auto at = std::ranges::lower_bound(threads_by_tid, std::pair(process, tid), {}, key);
+    return at != threads_by_tid.end() && key(*at) == std::pair(process, tid) ? ThreadId{*at}
+                                                                             : ThreadId::none();
+  }
 
   /// From the start of the run to a time.
   Nanos since_start(Nanos time) const { return saturating_sub(time, session.start_time); }

@@ -2,7 +2,7 @@
 // Which threads of the profile a track was, one program image after the other. Context: viewer.
 #pragma once
 
-#include <span>
+#include <algorithm>
 #include <vector>
 
 #include "viewer/load/profile.h"
@@ -16,22 +16,23 @@ class ThreadsByTrack {
     for (uint32_t i = 0; i < profile.threads.size(); ++i)
       if (const TrackId track = profile.threads[i].track; track.valid())
         threads_[track.index()].push_back({i});
+    for (std::vector<ThreadId>& images : threads_)
+      std::ranges::stable_sort(images, {}, [this](ThreadId each) { return start_of(each); });
   }
 
-  /// In the order of the profile, which is that of time.
-  std::span<const ThreadId> of(TrackId track) const { return threads_[track.index()]; }
-
-  /// The one that lived at that time; none if there was none.
+  /// The one that lived at that time, the last of those that had begun; none if it had ended.
   ThreadId at(TrackId track, uint64_t time_ns) const {
-    for (const ThreadId thread : of(track)) {
-      const Thread& row = profile_.threads[thread.index()];
-      const bool ended = row.end_time.count != 0 && row.end_time.count <= time_ns;
-      if (row.start_time.count <= time_ns && !ended) return thread;
-    }
-    return ThreadId::none();
+    const std::vector<ThreadId>& images = threads_[track.index()];
+    const auto after =
+        std::ranges::upper_bound(images, time_ns, {}, [this](ThreadId each) { return start_of(each); });
+    if (after == images.begin()) return ThreadId::none();
+    const uint64_t end = profile_.threads[(after - 1)->index()].end_time.count;
+    return end != 0 && end <= time_ns ? ThreadId::none() : *(after - 1);
   }
 
  private:
+  uint64_t start_of(ThreadId thread) const { return profile_.threads[thread.index()].start_time.count; }
+
   const Profile& profile_;
   std::vector<std::vector<ThreadId>> threads_;
 };

@@ -40,8 +40,9 @@ void tell_wait_kinds(Profile& profile) {
   const ThreadsByTrack threads(profile);
   for (RunEvent& event : profile.run_states.events) {
     if (event.active() == RunEvent::kWhole || event.ended) continue;
-    for (const ThreadId thread : threads.of(event.track))
-      if (const Wait* wait = wait_at(waits, thread, event.time_ns)) event.wait = kKinds[size_t(wait->kind)];
+    const ThreadId thread = threads.at(event.track, event.time_ns);
+    const Wait* wait = thread.valid() ? wait_at(waits, thread, event.time_ns) : nullptr;
+    if (wait != nullptr) event.wait = kKinds[size_t(wait->kind)];
   }
 }
 

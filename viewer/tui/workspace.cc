@@ -43,6 +43,18 @@ Workspace::Workspace(const load::Profile& profile, const symbol::SymbolTable& sy
   steps_.push_back({std::move(request), ""});
 }
 
+/// Among the marks of processes that pass the filter so far, too.
+tl::expected<void, std::string> Workspace::find_marks(const analyze::Filter& before,
+                                                      view::Request& request) const {
+  if (!request.marks.given()) return {};
+  analyze::Filter among;
+  among.process = before.process.and_also(request.filter.process);
+  if (auto found = analyze::resolve_marks(profile(), request.marks, among); !found) return found;
+  request.filter.from = among.from;
+  request.filter.to = among.to;
+  return {};
+}
+
 tl::expected<void, std::string> Workspace::narrow(const std::vector<std::string>& words,
                                                   const std::string& crumb) {
   if (const auto options = split_options(words); crumb.empty() && options.size() > 1)
@@ -53,8 +65,7 @@ tl::expected<void, std::string> Workspace::narrow(const std::vector<std::string>
   const analyze::Filter before = std::exchange(step.request.filter, {});
   const analyze::MarkRange marks = std::exchange(step.request.marks, {});
   if (auto read = reader_(words, step.request); !read) return read;
-  if (auto found = analyze::resolve_marks(profile(), step.request.marks, step.request.filter); !found)
-    return found;
+  if (auto found = find_marks(before, step.request); !found) return found;
   const bool filters = step.request.filter.given() || step.request.limit != last.limit ||
                        step.request.min_share != last.min_share;
   if (!filters) step.kind = StepKind::kSetting;

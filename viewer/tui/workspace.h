@@ -99,6 +99,7 @@ class Workspace {
   size_t first_filter() const;
   view::Source source() const { return {*profile_, *symbols_, nullptr, false, &path_}; }
 
+  tl::expected<void, std::string> find_marks(const analyze::Filter& before, view::Request& request) const;
   tl::expected<void, std::string> narrow_all(const std::vector<std::vector<std::string>>& options);
   view::Made make_now(std::string_view kind, const view::Request& wanted);
   view::Made without_samples() const;

@@ -69,8 +69,13 @@ std::string parts_words(uint64_t whole_ns, const std::vector<TimePart>& parts) {
   };
   std::string words = text(rounded(whole_ns));
   if (shown.empty()) return words;
-  // The largest takes up what rounding leaves.
-  std::ranges::max_element(shown, {}, &TimePart::ns)->ns += rounded(whole_ns) - sum;
+  // The largest takes up what rounding leaves; where each is no more than a step or two, several do.
+  for (const uint64_t whole = rounded(whole_ns); sum != whole;) {
+    uint64_t& most = std::ranges::max_element(shown, {}, &TimePart::ns)->ns;
+    const uint64_t less = std::min(most, sum - std::min(sum, whole));
+    most = sum > whole ? most - less : most + (whole - sum);
+    sum = sum > whole ? sum - less : whole;
+  }
   for (const TimePart& part : shown)
     words += fmt::format(" {} {} {}", &part == shown.data() ? "=" : "+", text(part.ns), part.name);
   return words;

@@ -21,21 +21,24 @@ constexpr size_t kShownLevels = 8;
 
 /// The threads of a row of the table, added up.
 struct Tasks {
-  uint64_t created = 0;  // begun within the run
+  uint64_t created = 0;  // begun within the run, or the part of it that is looked at
   uint64_t active = 0;   // that ran at all
   std::set<uint32_t> tracks, active_tracks;
   uint64_t lifetime_ns = 0;
   uint64_t same_processor = 0, compared = 0;
 
+  /// `range`: of the row, which is within `counts`.
   void add(const load::RunStates& run, const load::Thread& thread, const analyze::ThreadStates& states,
-           analyze::TimeRange range) {
+           analyze::TimeRange range, analyze::TimeRange counts) {
     const load::Track& track = run.tracks[thread.track.index()];
+    const uint64_t end = thread.end_time.count ? thread.end_time.count : UINT64_MAX;
+    if (end < counts.begin || thread.start_time.count >= counts.end) return;
     // An exec makes a thread a row more, and no new one.
-    if (tracks.insert(thread.track.value).second) created += track.start_seen || track.start > run.begin;
+    if (tracks.insert(thread.track.value).second)
+      created += (track.start_seen || track.start > run.begin) && track.start.count >= counts.begin;
     if (states.running_ns > 0 && active_tracks.insert(thread.track.value).second) ++active;
     same_processor += states.same_processor;
     compared += states.compared;
-    const uint64_t end = thread.end_time.count ? thread.end_time.count : UINT64_MAX;
     lifetime_ns += analyze::TimeRange{thread.start_time.count, end}.within(range).length();
   }
 };
@@ -130,7 +133,8 @@ class TlpTable {
     Tasks tasks;
     for (const uint32_t i : row.threads) {
       const load::Thread& thread = source_.profile.threads[i];
-      tasks.add(source_.profile.run_states, thread, states_[i], row.range);
+      tasks.add(source_.profile.run_states, thread, states_[i], row.range,
+                source_.concurrency->levels.range());
     }
     table_.rows.push_back({});
     const auto cell = [&](Cell value) { table_.cells.push_back(value); };
