@@ -101,7 +101,11 @@ void install_crash_report() {
   struct sigaction action {};
   action.sa_sigaction = on_fatal_signal;
   action.sa_flags = SA_ONSTACK | SA_NODEFER | SA_SIGINFO;
-  for (const int number : kFatal) sigaction(number, &action, nullptr);
+  // One that is ignored stays so, for the command that is executed.
+  struct sigaction before {};
+  for (const int number : kFatal)
+    if (sigaction(number, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
+      sigaction(number, &action, nullptr);
   std::set_terminate(on_terminate);
 #endif
 }

@@ -37,6 +37,10 @@ expect_eq "output" "$(cat out)" done
 run bash -c 'trap "" HUP; exec '"$VARVE"' record -q -o inner bash -c "kill -HUP \$\$; echo alive"'
 expect_eq "output under an ignored SIGHUP" "$(cat out)" alive
 
+# So do those at which varve would say that it has crashed.
+run bash -c 'trap "" ABRT; exec '"$VARVE"' record -q -o fatal bash -c "kill -ABRT \$\$; echo alive"'
+expect_eq "output under an ignored SIGABRT" "$(cat out)" alive
+
 # group SIGNAL COMMAND...: the answer of a program to a signal that is sent to its whole process group, varve among them.
 cat >answers.py <<'P'
 import os, signal, sys, time

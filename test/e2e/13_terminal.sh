@@ -65,3 +65,32 @@ type("exit\n")
 P
 VARVE=$VARVE python3 drive.py stop.py >out 2>err || fail "^Z$(show)"
 [ -s p/symbols ] || fail "the interrupted run was not finalized"
+
+# Its own group has the keys and the input where it makes itself one, as timeout does: bare it would lead the foreground already.
+cat >group.py <<'P'
+for varve in "", os.environ["VARVE"] + " record -q -o g ", os.environ["VARVE"] + " record -q -o h ":
+    type(varve + "timeout 60 sh -c 'echo sta''rted; while :; do sleep 0.1; done'\n")
+    until(b"started")
+    time.sleep(0.5)
+    type("\x03")
+    type("echo co''de=$?\n")
+    until(b"code=")
+    type(varve.replace("-o ", "-o read-") + "timeout 60 sh -c 'echo rea''dy; read word; echo go''t $word'\n")
+    until(b"ready")
+    type("something\n")
+    until(b"got something")
+type("exit\n")
+P
+VARVE=$VARVE python3 drive.py group.py >out 2>err || fail "a command with a group of its own$(show)"
+
+# From a script, a command that stops itself and that another process tells to go on, and it alone: nobody tells the recorder.
+cat >script <<'S'
+"$VARVE" record -q -o r sh -c '(sleep 0.5; kill -CONT $$) & kill -STOP $$; true'
+echo "after it: $?"
+S
+cat >alone.py <<'P'
+type("sh script\n")
+until(b"after it: 0")
+type("exit\n")
+P
+VARVE=$VARVE python3 drive.py alone.py >out 2>err || fail "a command that is told to go on alone$(show)"

@@ -39,3 +39,13 @@ expect_match err '1 process went on'
 kill -0 "$(cat pid)" || fail "the daemon was ended"
 kill "$(cat pid)"
 grep -qa stop_reason i/session || fail "the session does not say why recording ended"
+
+# What varve was begun with ignored, as by nohup, ends no recording, and no look-up of names.
+(trap '' HUP && exec "$VARVE" record -o h sh -c '(sleep 1.5; echo late >late) & exit 7') 2>err &
+recorder=$!
+wait_for grep -q 'until the end or' err
+kill -HUP $recorder
+wait $recorder
+expect_eq "exit code under an ignored SIGHUP" $? 7
+[ -e late ] || fail "an ignored SIGHUP ended the recording"
+! grep -qa stop_reason h/session || fail "the session says that an ignored SIGHUP ended it"

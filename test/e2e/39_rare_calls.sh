@@ -149,3 +149,19 @@ record_options=(--interval 1ms)
 same calls ./rare
 expect_match out '^fired$'
 ledger calls 5
+
+# Who asks to be traced by its parent, so that no debugger can, waits at each signal for that one's word.
+build traced <<'C'
+#include <stdio.h>
+#include <sys/ptrace.h>
+#include <time.h>
+int main(void) {
+  const long asked = ptrace(PTRACE_TRACEME, 0, 0, 0);
+  while (clock() < CLOCKS_PER_SEC / 5) continue;
+  return printf("asked %ld\n", asked), 0;
+}
+C
+for timer in auto cpu; do
+  record_options=(--interval 1ms --timer $timer)
+  same traced-$timer ./traced
+done

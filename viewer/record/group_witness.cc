@@ -61,6 +61,7 @@ void keep_only(int first, int second) {
       close(number);
 }
 
+/// Number 0: none; the recorder is about to stop until the process that `signal` names is no longer stopped.
 struct Question {
   uint32_t id;
   SentSignal signal;
@@ -90,10 +91,16 @@ class Testimony {
   [[noreturn]] void give() {
     Question question{};
     for (;;) {
-      note_for(resume_at_.count ? kResumeMs : -1, questions_);
+      note_for(resume_at_.count ? kResumeMs : looks_left_ ? kLookMs : -1, questions_);
       resume_recorder();
+      look_at_command();
       if (!readable(questions_)) continue;
       if (read(questions_, &question, sizeof question) != ssize_t(sizeof question)) break;
+      if (question.id == 0) {
+        command_ = question.signal.sender;
+        looks_left_ = kLooks;
+        continue;
+      }
       const WitnessAnswer answer{question.id, came(question.signal)};
       if (write(answers_, &answer, sizeof answer) != ssize_t(sizeof answer)) break;
     }
@@ -136,6 +143,15 @@ class Testimony {
     if (is_stopped(getppid())) kill(getppid(), SIGCONT);
   }
 
+  /// Who made the command go on, and it alone, does not know of the recorder, which stopped with it.
+  void look_at_command() {
+    if (looks_left_ == 0 || is_stopped(command_)) return;
+    --looks_left_;  // the recorder may not have stopped yet
+    if (!is_stopped(getppid())) return;
+    looks_left_ = 0;
+    kill(getppid(), SIGCONT);
+  }
+
   /// Who signals each process by itself may not have come to this one yet. Of several that are close the
   /// recorder may have seen one only, unless they are of those that queue.
   bool came(const SentSignal& signal) {
@@ -154,11 +170,13 @@ class Testimony {
   static constexpr size_t kMostNotes = 1000;
   /// What nobody asked for by then came to this process and not to the recorder.
   static constexpr Nanos kStale{200 * kNanosPerMilli.count};
-  static constexpr int kPatienceWithSenderMs = 3, kResumeMs = 20;
+  static constexpr int kPatienceWithSenderMs = 3, kResumeMs = 20, kLookMs = 100, kLooks = 20;
 
   int questions_, answers_, signals_;
   std::vector<Note> notes_;
   Nanos resume_at_;  // zero: not
+  pid_t command_ = 0;
+  int looks_left_ = 0;  // at whether the command goes on
 };
 
 }  // namespace
@@ -219,6 +237,11 @@ bool GroupWitness::answers(const SentSignal& signal) {
   unanswered_ = answered ? 0 : unanswered_ + 1;
   if (unanswered_ >= kMostUnanswered) end();
   return answered && answer.yes;
+}
+
+void GroupWitness::resume_us_with(pid_t command) const {
+  const Question word{0, {SIGSTOP, 0, command}};
+  if (pid_ > 0 && write(questions_, &word, sizeof word) < 0) return;  // then nobody does, as without it
 }
 
 bool GroupWitness::has_got(const SentSignal& signal) {

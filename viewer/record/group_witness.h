@@ -33,6 +33,9 @@ class GroupWitness {
   /// Whether a signal that has just come went to the group. To be asked once for each.
   bool has_got(const SentSignal& signal);
 
+  /// This process stops now, as `command` has: it is resumed once that goes on, whoever told it to.
+  void resume_us_with(pid_t command) const;
+
   pid_t pid() const { return pid_; }  // which resumes the recorder; -1: there is none
 
  private:

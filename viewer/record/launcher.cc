@@ -71,6 +71,11 @@ InheritedSignals::InheritedSignals() {
   for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGTTIN, SIGTTOU})
     sigdelset(&handled_, number);
   sigprocmask(SIG_BLOCK, &handled_, &mask_);
+  sigemptyset(&ignored_);
+  struct sigaction action {};
+  for (int number = 1; number < NSIG; ++number)
+    if (sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN)
+      sigaddset(&ignored_, number);
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
   sigaction(SIGCHLD, &standard, &child_);

@@ -26,10 +26,13 @@ class InheritedSignals {
   void restore() const;
 
   const sigset_t& handled() const { return handled_; }
+  /// Whether varve was begun with it ignored, as by nohup: it comes to the descriptor all the same.
+  bool ignores(int number) const { return sigismember(&ignored_, number) == 1; }
 
  private:
   sigset_t mask_{};
   sigset_t handled_{};
+  sigset_t ignored_{};
   struct sigaction child_ {};
 };
 

@@ -51,7 +51,7 @@ std::string read_until(int descriptor, std::chrono::steady_clock::time_point dea
     if (got <= 0) return text;
     text.append(buffer, size_t(got));
   }
-  return text;
+  return in_time = false, text;  // more than anybody reads
 }
 
 std::vector<std::string> loader_environment(const std::string& preload) {

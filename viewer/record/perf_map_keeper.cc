@@ -19,6 +19,7 @@
 #include <string_view>
 
 #include "common/file_format.h"
+#include "viewer/record/clock.h"
 #include "viewer/record/process_tree.h"
 
 namespace varve::record {
@@ -99,17 +100,15 @@ PerfMapKeeper::~PerfMapKeeper() {
   for (const Foreign& foreign : foreign_) close(foreign.tmp);
 }
 
-void PerfMapKeeper::look(const Outside& outside) {
+bool PerfMapKeeper::look(const Outside& outside) {
   alignas(inotify_event) char buffer[4096];
-  for (;;) {
-    ssize_t size = read(notify_, buffer, sizeof buffer);
-    if (size <= 0) return;
-    for (ssize_t at = 0; at < size;) {
-      const auto* event = reinterpret_cast<const inotify_event*>(buffer + at);
-      if (event->len) notice(event->name, outside);
-      at += ssize_t(sizeof *event + event->len);
-    }
+  const ssize_t size = read(notify_, buffer, sizeof buffer);
+  for (ssize_t at = 0; at < size;) {
+    const auto* event = reinterpret_cast<const inotify_event*>(buffer + at);
+    if (event->len) notice(event->name, outside);
+    at += ssize_t(sizeof *event + event->len);
   }
+  return size > 0;
 }
 
 /// The kernel takes 20 us to tell the numbers of one process, so of each they are asked once, and of its
@@ -119,10 +118,23 @@ pid_t PerfMapKeeper::global_pid(const std::string& process) {
   if (known_.contains(process)) return pid;
   const ProcessNumbers numbers = numbers_of(pid);
   const bool is_ours = numbers.own == pid && (parents_.contains(numbers.parent) || is_descendant(pid));
-  if (!is_ours) return descendant_that_calls_itself(pid);
+  if (!is_ours) return walk_for(pid);
   known_.insert(process);
   parents_.insert({pid, numbers.parent});
   return pid;
+}
+
+/// Most often the process is gone already, and where many come and go each would be a look at all others: a
+/// tenth of a second of these may be at once, else a fiftieth of the time.
+pid_t PerfMapKeeper::walk_for(pid_t pid) {
+  constexpr uint64_t kOneIn = 50;
+  constexpr Nanos kAtOnce{100 * kNanosPerMilli.count * kOneIn};
+  const Nanos begin = clock_now(CLOCK_MONOTONIC);
+  if (walks_paid_until_ > begin) return 0;
+  const pid_t found = descendant_that_calls_itself(pid);
+  const uint64_t price = (clock_now(CLOCK_MONOTONIC) - begin).count * kOneIn;
+  walks_paid_until_ = std::max(walks_paid_until_, saturating_sub(begin, kAtOnce)) + Nanos{price};
+  return found;
 }
 
 void PerfMapKeeper::notice(const std::string& agent_file, const Outside& outside) {
@@ -152,7 +164,7 @@ int PerfMapKeeper::tmp_of(const std::string& process) const {
 }
 
 unsigned PerfMapKeeper::collect() {
-  if (notify_ >= 0) look();
+  while (notify_ >= 0 && look()) continue;
   int own_tmp = open("/tmp", O_PATH | O_DIRECTORY | O_CLOEXEC);
   int listing = openat(profile_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   std::unique_ptr<DIR, int (*)(DIR*)> directory(listing < 0 ? nullptr : fdopendir(listing), closedir);

@@ -121,4 +121,10 @@ ProcessNumbers numbers_of(pid_t process) {
   return {own.empty() ? 0 : own.back(), parent.empty() ? 0 : parent.back()};
 }
 
+bool is_traced_by_us(pid_t process) {
+  std::vector<pid_t> tracer;
+  add_numbers(value_in(small_file(fmt::format("/proc/{}/status", process)), "TracerPid"), tracer);
+  return !tracer.empty() && tracer.back() == getpid();
+}
+
 }  // namespace varve::record

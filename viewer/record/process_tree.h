@@ -45,5 +45,7 @@ struct ProcessNumbers {
   pid_t parent = 0;
 };
 ProcessNumbers numbers_of(pid_t process);
+/// Whether this process traces it, as a child may ask for by PTRACE_TRACEME.
+bool is_traced_by_us(pid_t process);
 
 }  // namespace varve::record

@@ -111,8 +111,9 @@ ProfileDirectory::~ProfileDirectory() {
 
 tl::expected<ProfileDirectory, std::string> ProfileDirectory::prepare(std::string given) {
   std::string path = without_slashes(std::move(given));
-  std::string hidden = fmt::format("{}/.{}.{}", folder_of(path), base_of(path), getpid());
-  if (mkdir(hidden.c_str(), 0700) != 0)
+  // Not by the pid: in containers that share a folder all recorders may have the same.
+  std::string hidden = fmt::format("{}/.{}.XXXXXX", folder_of(path), base_of(path));
+  if (!mkdtemp(hidden.data()))
     return tl::unexpected(fmt::format("cannot make a directory in '{}': {}; name another place with -o DIR",
                                       folder_of(path), std::strerror(errno)));
   int descriptor = open(hidden.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -125,7 +126,31 @@ tl::expected<ProfileDirectory, std::string> ProfileDirectory::prepare(std::strin
   return ProfileDirectory(std::move(path), std::move(hidden), descriptor);
 }
 
+namespace {
+
+/// Held while names in a folder change: between a look at a name and the rename another recorder may have put
+/// its own profile there. Who cannot have it within a second goes on without.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::string& folder)
+      : descriptor_(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    for (int i = 0; i < 100 && descriptor_ >= 0 && flock(descriptor_, LOCK_EX | LOCK_NB) != 0; ++i)
+      usleep(10'000);
+  }
+  ~FolderLock() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  const int descriptor_;
+};
+
+}  // namespace
+
 tl::expected<void, std::string> ProfileDirectory::publish(bool move_aside) {
+  const FolderLock lock(folder_of(path_));
   // Another recorder may take the same name between the look and the rename, so the rename's own answer
   // decides: it refuses to replace a directory that is not empty.
   std::string target = path_;

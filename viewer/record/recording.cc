@@ -161,11 +161,12 @@ void Recording::begin_finalizing() {
                         FinalizeOptions{!options_.no_finalize, progress, plan_.store_more});
 }
 
-/// A signal that would end a program, pending in the set that the recorder blocks.
-bool interrupted() {
+/// A signal that would end this program, pending in the set that the recorder blocks.
+bool interrupted(const InheritedSignals& signals) {
   sigset_t ends;
   sigemptyset(&ends);
-  for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&ends, number);
+  for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
+    if (!signals.ignores(number)) sigaddset(&ends, number);
   timespec at_once{};
   return sigtimedwait(&ends, nullptr, &at_once) > 0;
 }
@@ -178,7 +179,7 @@ bool Recording::finalized(const RunEnd& end) {
   ChildTask& task = finalization_->task();
   if (end.own_child_status) task.reaped(*end.own_child_status);
   while (!task.ended_within(20))
-    if (interrupted()) {
+    if (interrupted(signals_)) {
       finalization_.reset();
       plan_.say(fmt::format(
           "interrupted; the profile in {} is whole, but varve report has to look up its names each time",

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -21,6 +22,7 @@
 #include "common/process_usage.h"
 #include "common/session_keys.h"
 #include "viewer/record/clock.h"
+#include "viewer/record/controlling_terminal.h"
 #include "viewer/record/process_tree.h"
 
 namespace varve::record {
@@ -30,6 +32,9 @@ using format::ControlState;
 
 /// Between looks for followed descendants once the command has ended.
 constexpr Nanos kTreeLook{500 * kNanosPerMilli.count};
+/// A command that makes a group of its own mostly does so when it begins, and nobody tells of it.
+constexpr Nanos kGroupLook{100 * kNanosPerMilli.count};
+constexpr int kGroupLooks = 10;
 /// Without a followed process for this long there will be none; one that starts on a busy machine has longer.
 constexpr Nanos kNoneFollowed{400 * kNanosPerMilli.count}, kLongestStart{2 * kNanosPerSecond.count};
 
@@ -43,8 +48,22 @@ bool continued_meanwhile() {
   return sigpending(&pending) == 0 && sigismember(&pending, SIGCONT) == 1;
 }
 
+/// As the terminal would: where nobody is there to make a job go on, the kernel lets it be.
+void stop_by_terminal() {
+  sigset_t stop, before;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGTSTP);
+  raise(SIGTSTP);
+  sigprocmask(SIG_UNBLOCK, &stop, &before);
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+}
+
 bool ends_programs(int number) {
   return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
+}
+
+bool comes_by_terminal(int number) {
+  return number == SIGINT || number == SIGQUIT || number == SIGTSTP || number == SIGWINCH;
 }
 
 class Supervisor {
@@ -54,6 +73,7 @@ class Supervisor {
       : command_(command),
         start_(start),
         plan_(plan),
+        inherited_(signals),
         session_(session),
         perf_maps_(perf_maps),
         group_(group) {
@@ -61,6 +81,7 @@ class Supervisor {
     Nanos begin = start + plan.delay.value_or(Nanos{});
     if (plan.delay) begin_at_ = begin;
     if (plan.duration) stop_at_ = begin + *plan.duration;
+    if (getpgrp() == getpid() && ControllingTerminal().has(getpgrp())) look_at_group_ = start + kGroupLook;
   }
   ~Supervisor() {
     if (signals_ >= 0) close(signals_);
@@ -75,6 +96,9 @@ class Supervisor {
   void wait_for_something();
   void take_signals();
   void take_signal(const signalfd_siginfo& info);
+  bool command_has_left() const;
+  bool give_terminal();
+  void look_at_group(Nanos now);
   void relay(const signalfd_siginfo& info) const;
   void reap();
   void take_exit(pid_t process, int status, const rusage& usage);
@@ -89,15 +113,19 @@ class Supervisor {
   pid_t own_child_ = 0;  // of on_early_stop: 0 none
   Nanos start_;
   const SupervisorPlan& plan_;
+  const InheritedSignals& inherited_;
   SessionWriter& session_;
   PerfMapKeeper& perf_maps_;
   GroupWitness& group_;
   int signals_ = -1;
-  std::optional<Nanos> begin_at_, stop_at_;
+  std::optional<Nanos> begin_at_, stop_at_, look_at_group_;
+  int group_looks_ = 0;
+  bool gave_terminal_ = false;
   bool command_ended_ = false;
   bool children_live_ = true;
   bool recording_ended_ = false;  // stop() was called
   bool said_descendants_ = false;
+  std::optional<Nanos> followed_seen_;  // when a look last found followed processes; none: it found none
   std::optional<Nanos> none_followed_since_;
   Nanos last_exit_;
   RunEnd end_;
@@ -126,6 +154,9 @@ bool Supervisor::over() {
 /// without a followed process does not count by itself. One without an agent that sleeps for longer and then
 /// becomes a program with one is not waited for.
 bool Supervisor::followed_live() {
+  const Nanos now = clock_now(CLOCK_MONOTONIC);
+  // Each process that comes or goes wakes us, and a look reads the memory maps of all of them.
+  if (followed_seen_ && now - *followed_seen_ < kTreeLook) return true;
   const std::vector<pid_t> all = descendants();
   const bool starting =
       std::ranges::any_of(all, is_busy);  // first: it may be followed, and asleep, a moment later
@@ -135,7 +166,7 @@ bool Supervisor::followed_live() {
     plan_.say(fmt::format("the command has ended, {} of its processes {}; recording until the end{}^C", count,
                           count == 1 ? "goes on" : "go on", stop_at_ ? ", --duration or " : " or "));
   }
-  const Nanos now = clock_now(CLOCK_MONOTONIC);
+  followed_seen_ = count ? std::optional(now) : std::nullopt;
   if (count)
     none_followed_since_.reset();
   else if (!none_followed_since_)
@@ -157,6 +188,7 @@ void Supervisor::wait_for_something() {
   Nanos now = clock_now(CLOCK_MONOTONIC);
   sooner(begin_at_);
   sooner(stop_at_);
+  sooner(look_at_group_);
   // Without a descriptor for signals nobody would tell of the end of the command.
   if (command_ended_ || signals_ < 0) sooner(now + kTreeLook);
   timespec timeout{};
@@ -189,16 +221,21 @@ void Supervisor::take_signal(const signalfd_siginfo& info) {
   if (has_it_too && !command_ended_) return;
   if (number == SIGTSTP && continued_meanwhile()) return;
   if (command_ended_) {
-    if (ends_programs(number)) stop(RunEnd::Stop::kInterrupt);
-    if (number == SIGTSTP) raise(SIGSTOP);
+    if (ends_programs(number) && !inherited_.ignores(number)) stop(RunEnd::Stop::kInterrupt);
+    if (number == SIGTSTP && !inherited_.ignores(number)) stop_by_terminal();
     return;
   }
   bool from_outside = sent_by_a_process(info) && pid_t(info.ssi_pid) != command_;
   // An alarm set before varve was started would have been the command's; a hang-up goes to the session's
   // leader alone.
-  bool only_to_us = number == SIGALRM || (number == SIGHUP && getsid(0) == getpid());
+  bool only_to_us = number == SIGALRM || (number == SIGHUP && getsid(0) == getpid()) ||
+                    (info.ssi_code == SI_KERNEL && comes_by_terminal(number) && command_has_left());
   if (from_outside || only_to_us) relay(info);
 }
+
+/// The command has made a group of its own, as timeout(1) does. Where a shell made one for us that would have
+/// been a call without effect: the command would be in the foreground still.
+bool Supervisor::command_has_left() const { return getpgrp() == getpid() && getpgid(command_) == command_; }
 
 /// With the value that it was queued with, where there is room in the queue.
 void Supervisor::relay(const signalfd_siginfo& info) const {
@@ -221,7 +258,11 @@ void Supervisor::reap() {
     if (process < 0) children_live_ = false;
     if (process <= 0) return;
     if (WIFSTOPPED(status)) {
-      if (process == command_) mirror_stop(WSTOPSIG(status));
+      // One that asked its parent to trace it, so that no debugger can, waits at each signal for our word.
+      if (is_traced_by_us(process))
+        ptrace(PTRACE_DETACH, process, 0, WSTOPSIG(status));
+      else if (process == command_)
+        mirror_stop(WSTOPSIG(status));
     } else if (process == own_child_) {
       end_.own_child_status = status;
     } else {
@@ -234,6 +275,8 @@ void Supervisor::take_exit(pid_t process, int status, const rusage& usage) {
   if (process == command_) {
     command_ended_ = true;
     end_.status = status;
+    if (const ControllingTerminal terminal; gave_terminal_ && terminal.has(command_))
+      terminal.give_to(getpgrp());
   }
   last_exit_ = clock_now(CLOCK_MONOTONIC);
   if (recording_ended_) return;  // its CPU time includes what was not to be recorded
@@ -259,15 +302,36 @@ void Supervisor::account_for_living(Nanos now) {
 /// as well, and the shell shows its job as stopped. A SIGSTOP from elsewhere is nobody's job control, except
 /// in the foreground, where programs that handle ^Z stop themselves like that.
 void Supervisor::mirror_stop(int number) {
-  bool job_control = number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
-  const int terminal = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY);
-  const bool foreground = terminal >= 0 && tcgetpgrp(terminal) == getpgrp();
-  if (terminal >= 0) close(terminal);
-  if ((job_control || foreground) && !continued_meanwhile()) raise(SIGSTOP);
+  const bool wants_terminal = number == SIGTTIN || number == SIGTTOU;
+  const ControllingTerminal terminal;
+  const bool foreground = terminal.has(getpgrp());
+  if (wants_terminal && foreground && give_terminal()) {
+    kill(-command_, SIGCONT);
+  } else if ((number == SIGTSTP || wants_terminal || foreground) && !continued_meanwhile()) {
+    group_.resume_us_with(command_);
+    raise(SIGSTOP);
+  }
+}
+
+bool Supervisor::give_terminal() {
+  const bool given = command_has_left() && ControllingTerminal().give_to(command_);
+  gave_terminal_ |= given;
+  return given;
+}
+
+/// What it started may have been stopped by the terminal meanwhile.
+void Supervisor::look_at_group(Nanos now) {
+  look_at_group_.reset();
+  if (command_ended_ || !ControllingTerminal().has(getpgrp())) return;
+  if (give_terminal())
+    kill(-command_, SIGCONT);
+  else if (++group_looks_ < kGroupLooks)
+    look_at_group_ = now + kGroupLook;
 }
 
 void Supervisor::keep_times() {
   Nanos now = clock_now(CLOCK_MONOTONIC);
+  if (look_at_group_ && now >= *look_at_group_) look_at_group(now);
   if (recording_ended_) return;
   if (begin_at_ && now >= *begin_at_) {
     begin_at_.reset();
