@@ -79,6 +79,15 @@ for varve in "", os.environ["VARVE"] + " record -q -o g ", os.environ["VARVE"] +
     until(b"ready")
     type("something\n")
     until(b"got something")
+    type(varve.replace("-o ", "-o stopped-") + "timeout 60 sh -c 'echo rea''dy; sleep 1; read word; echo go''t $word'\n")
+    until(b"ready")
+    time.sleep(0.5)
+    type("\x1a")
+    until(b"Stopped")
+    type("fg\n")
+    time.sleep(0.5)
+    type("else\n")
+    until(b"got else")
 type("exit\n")
 P
 VARVE=$VARVE python3 drive.py group.py >out 2>err || fail "a command with a group of its own$(show)"

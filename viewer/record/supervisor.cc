@@ -62,10 +62,6 @@ bool ends_programs(int number) {
   return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
 }
 
-bool comes_by_terminal(int number) {
-  return number == SIGINT || number == SIGQUIT || number == SIGTSTP || number == SIGWINCH;
-}
-
 class Supervisor {
  public:
   Supervisor(pid_t command, Nanos start, const SupervisorPlan& plan, const InheritedSignals& signals,
@@ -97,6 +93,7 @@ class Supervisor {
   void take_signals();
   void take_signal(const signalfd_siginfo& info);
   bool command_has_left() const;
+  void pass_to_group(int number);
   bool give_terminal();
   void look_at_group(Nanos now);
   void relay(const signalfd_siginfo& info) const;
@@ -209,7 +206,7 @@ void Supervisor::take_signals() {
 }
 
 /// A key press in the terminal reaches the target by itself, which is in the same process group, and so does
-/// what a process sent to that group. What a process sent to us was meant for the command, unless the command
+/// what a process sent to that group; one that has left it is passed that on. What a process sent to us was meant for the command, unless the command
 /// sent it.
 void Supervisor::take_signal(const signalfd_siginfo& info) {
   int number = int(info.ssi_signo);
@@ -217,8 +214,9 @@ void Supervisor::take_signal(const signalfd_siginfo& info) {
   const bool to_resume = number == SIGCONT && pid_t(info.ssi_pid) == group_.pid();
   if (number == SIGCHLD || to_resume || (ours && sent_by_a_process(info))) return;
   const SentSignal signal{number, info.ssi_code, int32_t(info.ssi_pid)};
-  const bool has_it_too = group_.has_got(signal) && getpgid(command_) == getpgrp();
-  if (has_it_too && !command_ended_) return;
+  const bool to_group = group_.has_got(signal);
+  if (to_group && getpgid(command_) == getpgrp() && !command_ended_) return;
+  if (to_group && command_has_left() && !command_ended_) return pass_to_group(number);
   if (number == SIGTSTP && continued_meanwhile()) return;
   if (command_ended_) {
     if (ends_programs(number) && !inherited_.ignores(number)) stop(RunEnd::Stop::kInterrupt);
@@ -228,14 +226,20 @@ void Supervisor::take_signal(const signalfd_siginfo& info) {
   bool from_outside = sent_by_a_process(info) && pid_t(info.ssi_pid) != command_;
   // An alarm set before varve was started would have been the command's; a hang-up goes to the session's
   // leader alone.
-  bool only_to_us = number == SIGALRM || (number == SIGHUP && getsid(0) == getpid()) ||
-                    (info.ssi_code == SI_KERNEL && comes_by_terminal(number) && command_has_left());
+  bool only_to_us = number == SIGALRM || (number == SIGHUP && getsid(0) == getpid());
   if (from_outside || only_to_us) relay(info);
 }
 
 /// The command has made a group of its own, as timeout(1) does. Where a shell made one for us that would have
 /// been a call without effect: the command would be in the foreground still.
 bool Supervisor::command_has_left() const { return getpgrp() == getpid() && getpgid(command_) == command_; }
+
+/// What went to our group would have gone to the command's; where it is to go on in the foreground, it is put
+/// there.
+void Supervisor::pass_to_group(int number) {
+  if (number == SIGCONT && ControllingTerminal().has(getpgrp())) give_terminal();
+  kill(-command_, number);
+}
 
 /// With the value that it was queued with, where there is room in the queue.
 void Supervisor::relay(const signalfd_siginfo& info) const {
