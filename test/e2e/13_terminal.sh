@@ -88,13 +88,24 @@ for varve in "", os.environ["VARVE"] + " record -q -o g ", os.environ["VARVE"] +
     time.sleep(0.5)
     type("else\n")
     until(b"got else")
+    # The rest of a pipeline has the keys with it.
+    type(varve.replace("-o ", "-o piped-") + "timeout 60 sh -c 'echo rea''dy; while :; do sleep 0.1; done' | tee log\n")
+    until(b"ready")
+    time.sleep(0.5)
+    type("\x1a")
+    until(b"Stopped")
+    type("fg\n")
+    time.sleep(0.5)
+    type("\x03")
+    type("echo pi''ped=$?\n")
+    until(b"piped=")
 type("exit\n")
 P
 VARVE=$VARVE python3 drive.py group.py >out 2>err || fail "a command with a group of its own$(show)"
 
 # From a script, a command that stops itself and that another process tells to go on, and it alone: nobody tells the recorder.
 cat >script <<'S'
-"$VARVE" record -q -o r sh -c '(sleep 0.5; kill -CONT $$) & kill -STOP $$; true'
+"$VARVE" record -q -o r sh -c '(until grep -q "^State:.T" /proc/$$/status; do sleep 0.1; done; sleep 0.3; kill -CONT $$) & kill -STOP $$; true'
 echo "after it: $?"
 S
 cat >alone.py <<'P'

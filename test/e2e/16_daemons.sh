@@ -41,10 +41,12 @@ kill "$(cat pid)"
 grep -qa stop_reason i/session || fail "the session does not say why recording ended"
 
 # What varve was begun with ignored, as by nohup, ends no recording, and no look-up of names.
-(trap '' HUP && exec "$VARVE" record -o h sh -c '(sleep 1.5; echo late >late) & exit 7') 2>err &
+(trap '' HUP && exec "$VARVE" record -o h sh -c '(while [ ! -e go-on ]; do sleep 0.1; done; echo late >late) & exit 7') 2>err-h &
 recorder=$!
-wait_for grep -q 'until the end or' err
+wait_for grep -q 'until the end or' err-h
 kill -HUP $recorder
+sleep 0.3
+touch go-on
 wait $recorder
 expect_eq "exit code under an ignored SIGHUP" $? 7
 [ -e late ] || fail "an ignored SIGHUP ended the recording"

@@ -121,6 +121,16 @@ ProcessNumbers numbers_of(pid_t process) {
   return {own.empty() ? 0 : own.back(), parent.empty() ? 0 : parent.back()};
 }
 
+bool is_alone_in_group() {
+  std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir("/proc"), closedir);
+  while (dirent* entry = directory ? readdir(directory.get()) : nullptr) {
+    const pid_t process = pid_t(std::atoi(entry->d_name));
+    if (process <= 0 || process == getpid() || getpgid(process) != getpgrp()) continue;
+    if (!is_descendant(process)) return false;
+  }
+  return true;
+}
+
 bool is_traced_by_us(pid_t process) {
   std::vector<pid_t> tracer;
   add_numbers(value_in(small_file(fmt::format("/proc/{}/status", process)), "TracerPid"), tracer);

@@ -45,6 +45,8 @@ struct ProcessNumbers {
   pid_t parent = 0;
 };
 ProcessNumbers numbers_of(pid_t process);
+/// Whether nobody is in this process's group but itself and its descendants.
+bool is_alone_in_group();
 /// Whether this process traces it, as a child may ask for by PTRACE_TRACEME.
 bool is_traced_by_us(pid_t process);
 

@@ -134,7 +134,7 @@ class FolderLock {
  public:
   explicit FolderLock(const std::string& folder)
       : descriptor_(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-    for (int i = 0; i < 100 && descriptor_ >= 0 && flock(descriptor_, LOCK_EX | LOCK_NB) != 0; ++i)
+    for (int i = 0; i < 100 && flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; ++i)
       usleep(10'000);
   }
   ~FolderLock() {

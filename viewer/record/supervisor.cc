@@ -58,6 +58,9 @@ void stop_by_terminal() {
   sigprocmask(SIG_SETMASK, &before, nullptr);
 }
 
+/// Whether a shell in our session began us, which may make us go on.
+bool has_job_control() { return getppid() > 0 && getsid(getppid()) == getsid(0); }
+
 bool ends_programs(int number) {
   return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
 }
@@ -206,8 +209,8 @@ void Supervisor::take_signals() {
 }
 
 /// A key press in the terminal reaches the target by itself, which is in the same process group, and so does
-/// what a process sent to that group; one that has left it is passed that on. What a process sent to us was meant for the command, unless the command
-/// sent it.
+/// what a process sent to that group; to one that has left it that is passed on. What a process sent to us
+/// was meant for the command, unless the command sent it.
 void Supervisor::take_signal(const signalfd_siginfo& info) {
   int number = int(info.ssi_signo);
   const bool ours = pid_t(info.ssi_pid) == getpid();  // of a write to where there is no reader, or no room
@@ -231,12 +234,16 @@ void Supervisor::take_signal(const signalfd_siginfo& info) {
 }
 
 /// The command has made a group of its own, as timeout(1) does. Where a shell made one for us that would have
-/// been a call without effect: the command would be in the foreground still.
-bool Supervisor::command_has_left() const { return getpgrp() == getpid() && getpgid(command_) == command_; }
+/// been a call without effect: the command would be in the foreground still. In a session of its own it is
+/// where it wants to be.
+bool Supervisor::command_has_left() const {
+  return getpgrp() == getpid() && getpgid(command_) == command_ && getsid(command_) == getsid(0);
+}
 
 /// What went to our group would have gone to the command's; where it is to go on in the foreground, it is put
-/// there.
+/// there. Where no shell could make it go on, the kernel would have stopped nobody.
 void Supervisor::pass_to_group(int number) {
+  if (number == SIGTSTP && !has_job_control()) return;
   if (number == SIGCONT && ControllingTerminal().has(getpgrp())) give_terminal();
   kill(-command_, number);
 }
@@ -264,7 +271,7 @@ void Supervisor::reap() {
     if (WIFSTOPPED(status)) {
       // One that asked its parent to trace it, so that no debugger can, waits at each signal for our word.
       if (is_traced_by_us(process))
-        ptrace(PTRACE_DETACH, process, 0, WSTOPSIG(status));
+        ptrace(PTRACE_DETACH, process, 0, WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status));
       else if (process == command_)
         mirror_stop(WSTOPSIG(status));
     } else if (process == own_child_) {
@@ -317,8 +324,10 @@ void Supervisor::mirror_stop(int number) {
   }
 }
 
+/// Not where others are in our group, the rest of a pipeline: they need the keys, too.
 bool Supervisor::give_terminal() {
-  const bool given = command_has_left() && ControllingTerminal().give_to(command_);
+  const bool given = command_has_left() && has_job_control() && is_alone_in_group() &&
+                     ControllingTerminal().give_to(command_);
   gave_terminal_ |= given;
   return given;
 }
