@@ -107,21 +107,22 @@ int spawn(Function& real, Arguments... arguments) {
 /// again.
 void before_fork() {
   if (!current_block || !in_recorded_process()) return;
-  current_block->blocked_before_fork = change_mask(SIG_BLOCK, agent_state.tick_signals);
+  const uint64_t blocked = change_mask(SIG_BLOCK, agent_state.tick_signals);
+  if (current_block->forks++ == 0) current_block->blocked_before_fork = blocked;
 }
 
-void let_ticks_in(const ThreadBlock* block) {
-  if (block) change_mask(SIG_UNBLOCK, agent_state.tick_signals & ~block->blocked_before_fork);
+/// Also where recording has ended meanwhile: what was blocked before the fork must not stay so.
+void let_ticks_in(ThreadBlock* block) {
+  if (!block || block->forks == 0 || --block->forks != 0) return;
+  change_mask(SIG_UNBLOCK, agent_state.tick_signals & ~block->blocked_before_fork);
 }
 
-void after_fork_in_parent() {
-  if (in_recorded_process()) let_ticks_in(current_block);
-}
+void after_fork_in_parent() { let_ticks_in(current_block); }
 
 /// current_block is the forking thread's, copied with its memory.
 void after_fork_in_child() {
-  if (!agent_state.recorded()) return;
   ThreadBlock* block = current_block;
+  if (!agent_state.recorded()) return let_ticks_in(block);
   {
     SignalBlock guard;
     spawns.store(0);

@@ -80,6 +80,8 @@ void set_program_action(ProgramSignal& of_program, const struct sigaction wanted
     SignalBlock guard;
     of_program.set(action);
     install_handler(of_program.number(), action, of_program.handled(), nullptr);
+    siginfo_t ignored;  // as POSIX has it, one that waits is gone
+    if (action.sa_handler == SIG_IGN) of_program.take_pending(ignored);
   }
   // The mask is filtered by whether there is a handler: what was blocked before is from now on, and the
   // reverse.
@@ -135,6 +137,7 @@ ProgramSignal* owned(int number) {
 
 /// signal() and its kin.
 Handler set_program_handler(ProgramSignal& of_program, Handler handler, int flags) {
+  if (handler == SIG_ERR) return errno = EINVAL, SIG_ERR;
   struct sigaction action = {}, before = {};
   action.sa_handler = handler;
   action.sa_flags = flags;
@@ -266,9 +269,16 @@ VARVE_HOOK int sigignore(int number) noexcept {
 }
 
 VARVE_HOOK Handler sigset(int number, Handler handler) noexcept {
-  ProgramSignal* of_program = handler == SIG_HOLD ? nullptr : owned(number);
-  return of_program ? set_program_handler(*of_program, handler, 0)
-                    : as_the_program_set(number, real_sigset(number, handler));
+  ProgramSignal* of_program = owned(number);
+  if (!of_program) return as_the_program_set(number, real_sigset(number, handler));
+  sigset_t it, before;
+  sigemptyset(&it);
+  sigaddset(&it, number);
+  const Handler was =
+      handler == SIG_HOLD ? of_program->get().sa_handler : set_program_handler(*of_program, handler, 0);
+  if (was == SIG_ERR || sigprocmask(handler == SIG_HOLD ? SIG_BLOCK : SIG_UNBLOCK, &it, &before))
+    return SIG_ERR;
+  return sigismember(&before, number) ? SIG_HOLD : was;
 }
 
 VARVE_HOOK int sigaltstack(const stack_t* stack, stack_t* before) noexcept {

@@ -32,6 +32,7 @@ Real<int(int, const sigset_t*, sigset_t*)> real_pthread_sigmask{"pthread_sigmask
 Real<int(const sigset_t*, int*)> real_sigwait{"sigwait"};
 Real<int(const sigset_t*, siginfo_t*)> real_sigwaitinfo{"sigwaitinfo"};
 Real<int(const sigset_t*, siginfo_t*, const timespec*)> real_sigtimedwait{"sigtimedwait"};
+Real<int(sigset_t*)> real_sigpending{"sigpending"};
 Real<int(const sigset_t*)> real_sigsuspend{"sigsuspend"};
 Real<int(int, const sigset_t*, int)> real_signalfd{"signalfd"};
 Real<int(pollfd*, nfds_t, const timespec*, const sigset_t*)> real_ppoll{"ppoll"};
@@ -213,7 +214,8 @@ int wait_past_ticks(const sigset_t* set, siginfo_t* info, const timespec* timeou
 
 void resolve_mask_hooks() {
   real_sigprocmask.get(), real_pthread_sigmask.get(), real_sigwait.get(), real_sigwaitinfo.get();
-  real_sigtimedwait.get(), real_sigsuspend.get(), real_signalfd.get(), real_ppoll.get();
+  real_sigtimedwait.get(), real_sigpending.get(), real_sigsuspend.get(), real_signalfd.get(),
+      real_ppoll.get();
   real_ppoll_chk.get(), real_pselect.get(), real_epoll_pwait.get(), real_epoll_pwait2.get();
 }
 
@@ -249,6 +251,14 @@ VARVE_HOOK int sigtimedwait(const sigset_t* set, siginfo_t* info, const timespec
                                                    : real_sigtimedwait(set, info, timeout);
 }
 
+/// Those that were kept for the program, too.
+VARVE_HOOK int sigpending(sigset_t* set) noexcept {
+  const int result = real_sigpending(set);
+  if (result || !in_recorded_process() || !current_block) return result;
+  for (const ProgramSignal& each : agent_state.program_signals)
+    if (each.has_pending()) set->__val[0] |= each.bit() & current_block->program_blocks;
+  return result;
+}
 VARVE_HOOK int sigsuspend(const sigset_t* set) {
   WaitMask filtered(__NR_rt_sigsuspend, set);
   Waiting waiting(ObjectKind::kSignal, 0, Asked::kNo);

@@ -108,8 +108,17 @@ bool have_record_room(uint64_t time_ns) {
   if (registry.records && registry.records.room() >= sizeof(format::ThreadRecord)) return true;
   uint32_t bytes = registry.records ? registry.records.header->capacity * 4 : kFirstThreadChunk;
   if (bytes > kLargestThreadChunk) bytes = kLargestThreadChunk;
-  Chunk next =
-      agent_state.file.allocate(format::ChunkType::kThreads, exactly(bytes), format::kNoThread, time_ns);
+  Chunk next;
+  const auto allocate = [&] {
+    next = agent_state.file.allocate(format::ChunkType::kThreads, exactly(bytes), format::kNoThread, time_ns);
+    return bool(next);
+  };
+  // Another thread may hold the file while it grows, for longer than a tick could wait.
+  constexpr int kMostTries = 50;
+  const timespec pause{0, 1'000'000};
+  for (int i = 0; !allocate() && i < kMostTries && !agent_state.file.error() && !agent_state.file.refused();
+       ++i)
+    raw_syscall(__NR_nanosleep, as_arg(&pause), 0);
   if (!next) return false;
   if (registry.records) agent_state.file.release(registry.records);
   registry.records = next;

@@ -103,7 +103,7 @@ inline void count(format::Counter which, uint64_t amount = 1) { count(*agent_sta
 
 /// Puts into the counters that the file could not grow, if so, and why.
 inline void note_file_error() {
-  const int error = agent_state.file.error();
+  const int error = agent_state.file.error() ? agent_state.file.error() : agent_state.file.refused();
   if (!error) return;
   agent_state.counters->values[uint32_t(format::Counter::kFileGrowFailed)] = 1;
   agent_state.counters->values[uint32_t(format::Counter::kLastErrno)] = uint64_t(error);

@@ -98,6 +98,7 @@ void ProcessFile::forget() {
   }
   lock_.unlock();  // a thread that the fork did not copy may have held it
   error_.store(0, std::memory_order_relaxed);
+  refused_.store(0, std::memory_order_relaxed);
   file_size_ = 0;
   sequence_ = 0;
 }
@@ -135,6 +136,11 @@ long ProcessFile::grow(uint32_t bytes) {
   return 0;
 }
 
+/// A server at its limit of descriptors or of memory is so for a moment, and recorded for hours.
+static bool may_pass(long result) {
+  return result == -EMFILE || result == -ENFILE || result == -ENOMEM || result == -EAGAIN || result == -EINTR;
+}
+
 Chunk ProcessFile::allocate(format::ChunkType type, ChunkSize size, uint32_t thread, uint64_t time_ns) {
   SpinGuard guard(lock_);
   if (!guard.owns() || error() != 0) return {};
@@ -142,9 +148,10 @@ Chunk ProcessFile::allocate(format::ChunkType type, ChunkSize size, uint32_t thr
   uint32_t bytes = left < size.wanted && left >= size.least ? left : size.wanted;
   if (left < bytes) {
     if (long result = grow(bytes); failed(result)) {
-      error_.store(int(-result), std::memory_order_relaxed);
+      (may_pass(result) ? refused_ : error_).store(int(-result), std::memory_order_relaxed);
       return {};
     }
+    refused_.store(0, std::memory_order_relaxed);
   }
   Extent& extent = extents_[current_];
   auto* header = reinterpret_cast<format::ChunkHeader*>(extent.base + extent.given);

@@ -55,8 +55,9 @@ class ProcessFile {
   /// After fork: forgets and unmaps what belongs to the parent's file.
   void forget();
 
-  /// A chunk with its header written, or an empty one: no room, or the lock stayed taken. Growth failure is
-  /// final: error() tells its errno and every later call fails at once.
+  /// A chunk with its header written, or an empty one: no room, or the lock stayed taken. A disk that
+  /// is full is final: error() tells why, and every later call fails at once. What passes, as a limit of
+  /// descriptors, is refused() until a later call succeeds.
   Chunk allocate(format::ChunkType type, ChunkSize size, uint32_t thread, uint64_t time_ns);
 
   /// One more, or one less, user of the extent of a chunk; its memory stays while there is one.
@@ -67,6 +68,7 @@ class ProcessFile {
   static void seal(const Chunk& chunk);
 
   int error() const { return error_.load(std::memory_order_relaxed); }
+  int refused() const { return refused_.load(std::memory_order_relaxed); }
 
  private:
   struct Extent {
@@ -89,7 +91,7 @@ class ProcessFile {
   void close_current();
 
   SpinLock lock_;
-  std::atomic<int> error_{0};
+  std::atomic<int> error_{0}, refused_{0};  // errno of the last growth
   FileIdentity identity_;
   uint64_t file_size_ = 0;
   uint32_t current_ = 0;

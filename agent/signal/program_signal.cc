@@ -84,7 +84,9 @@ void ProgramSignal::deliver(siginfo_t& info, ucontext_t& context, bool blocked, 
     if (action.sa_flags & int(SA_RESETHAND)) set(next);
     return call(action, info, context, by_kernel);
   }
-  if (action.sa_handler == SIG_IGN) return;
+  // A tick of an event that a child of a fork has, too, and that thus outlives its thread's recording.
+  const bool is_late_tick = info.si_signo == SIGTRAP && info.si_code == format::kTrapPerf;
+  if (action.sa_handler == SIG_IGN || is_late_tick) return;
   if (!blocked) return die(context);
   keep_pending(info);
   // A wait that begins from now on finds it; one that began before is told. A thread that left its wait by a

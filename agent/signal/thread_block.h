@@ -93,6 +93,7 @@ struct ThreadBlock {
   bool program_gave_stack = false;
   int destructor_rounds = 0;
   uint64_t blocked_before_fork = 0;  // of the signals of ticks, by the thread's own mask
+  uint32_t forks = 0;                // that it is in: one by a handler that interrupted another
   void* start_routine = nullptr;     // of pthread_create or thrd_create
   void* start_argument = nullptr;
   uint32_t creator = format::kNoThread;

@@ -20,6 +20,10 @@ namespace {
 /// The name is read at the first tick and now and then: programs name their threads after starting them.
 constexpr uint64_t kNameEveryTicks = 64;
 
+/// So much CPU time may wait for the next sample while the file cannot grow: more would be where it was not
+/// used.
+constexpr uint64_t kMostCarriedNs = 1'000'000'000;
+
 /// A sample that has no place in the file, and why.
 void lose(uint64_t weight_ns) {
   count(format::Counter::kSamplesLost);
@@ -53,8 +57,9 @@ bool take_sample(ThreadBlock& block, uint64_t time_ns, SampleFields fields, cons
   count(format::Counter::kRuleCacheHits, stack.cache_hits);
   count(format::Counter::kRuleCacheMisses, stack.cache_misses);
   if (write_record(block, time_ns, record_of(fields), stack.depth)) return true;
-  if (agent_state.file.error()) return lose(fields.weight_ns), true;
-  return false;
+  const bool is_lost =
+      agent_state.file.error() || (agent_state.file.refused() && fields.weight_ns > kMostCarriedNs);
+  return is_lost && (lose(fields.weight_ns), true);
 }
 
 void tick(ThreadBlock& block, const siginfo_t& info, const ucontext_t& context) {

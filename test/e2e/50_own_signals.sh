@@ -52,3 +52,49 @@ same forks
 expect_match bare 'child 27'
 rm -r forks
 option=--no-follow same forks
+
+# Old and rare calls about a signal that ticks come by.
+build old_calls <<'C'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+static volatile sig_atomic_t came;
+static void on(int unused) { came += unused == SIGPROF; }
+static const char* name(void (*handler)(int)) {
+  return handler == SIG_HOLD ? "hold" : handler == SIG_DFL ? "default" : handler == SIG_IGN ? "ignore" : handler == SIG_ERR ? "error" : "mine";
+}
+static int waits(void) {
+  sigset_t set;
+  return sigpending(&set) ? -1 : sigismember(&set, SIGPROF);
+}
+int main(void) {
+  sigset_t prof;
+  sigemptyset(&prof), sigaddset(&prof, SIGPROF);
+  sigprocmask(SIG_BLOCK, &prof, NULL);
+  printf("waits %d", waits());
+  raise(SIGPROF);
+  printf(", then %d", waits());
+  signal(SIGPROF, SIG_IGN);
+  printf(", ignored %d\n", waits());
+  signal(SIGPROF, on);
+  sigprocmask(SIG_UNBLOCK, &prof, NULL);
+  printf("came %d\n", (int)came);
+  printf("sigset: %s", name(sigset(SIGPROF, SIG_HOLD)));
+  printf(", %s", name(sigset(SIGPROF, SIG_HOLD)));
+  printf(", %s", name(sigset(SIGPROF, on)));
+  printf(", %s\n", name(sigset(SIGPROF, on)));
+  raise(SIGPROF);
+  printf("came %d\n", (int)came);
+  errno = 0;
+  printf("no handler: %s", name(signal(SIGPROF, SIG_ERR)));
+  printf(", %d\n", errno == EINVAL);
+  raise(SIGPROF);
+  printf("came %d\n", (int)came);
+  return 0;
+}
+C
+./old_calls >expected
+record -q -o old ./old_calls
+expect_eq "exit code of old calls" $code 0
+expect_eq "old calls" "$(cat out)" "$(cat expected)"

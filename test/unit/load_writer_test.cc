@@ -2,6 +2,7 @@
 // The agent's own file and sample writers, read back by the loader: several threads of a process in turn,
 // segments handed from one thread to the next, stacks of all depths. Context: tests.
 #include <criterion/criterion.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -198,6 +199,30 @@ Test(load_writer, chunks_fill_what_is_left_of_an_extent) {
   cr_expect_eq(std::filesystem::file_size(path), size);
   cr_expect_eq(capacity_of({2 * size, 64}), 2 * size, "a new extent");
   cr_expect_gt(std::filesystem::file_size(path), size);
+  std::filesystem::remove(path);
+}
+
+/// Others of the program may close theirs soon.
+Test(load_writer, a_limit_of_descriptors_is_not_the_end) {
+  std::string path = std::filesystem::temp_directory_path() / ("varve-limit-" + std::to_string(getpid()));
+  auto file = std::make_unique<agent::ProcessFile>();
+  cr_assert_eq(file->open(path.c_str(), header()), 0);
+  const auto allocate = [&] {
+    constexpr uint32_t kBytes = 1 << 20;
+    return bool(file->allocate(format::ChunkType::kSamples, agent::exactly(kBytes), 0, 1));
+  };
+  rlimit before;
+  cr_assert_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{0, before.rlim_max};
+  cr_assert_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const bool refused = !allocate();
+  const int why = file->refused();
+  cr_assert_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+  cr_expect(refused);
+  cr_expect_eq(why, EMFILE);
+  cr_expect_eq(file->error(), 0);
+  cr_expect(allocate());
+  cr_expect_eq(file->refused(), 0);
   std::filesystem::remove(path);
 }
 
