@@ -108,6 +108,8 @@ int spawn(Function& real, Arguments... arguments) {
 void before_fork() {
   if (!current_block || !in_recorded_process()) return;
   const uint64_t blocked = change_mask(SIG_BLOCK, agent_state.tick_signals);
+  // One that was left by a jump out of a handler has let them in again.
+  if (agent_state.tick_signals & ~blocked) current_block->forks = 0;
   if (current_block->forks++ == 0) current_block->blocked_before_fork = blocked;
 }
 

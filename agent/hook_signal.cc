@@ -269,16 +269,9 @@ VARVE_HOOK int sigignore(int number) noexcept {
 }
 
 VARVE_HOOK Handler sigset(int number, Handler handler) noexcept {
-  ProgramSignal* of_program = owned(number);
-  if (!of_program) return as_the_program_set(number, real_sigset(number, handler));
-  sigset_t it, before;
-  sigemptyset(&it);
-  sigaddset(&it, number);
-  const Handler was =
-      handler == SIG_HOLD ? of_program->get().sa_handler : set_program_handler(*of_program, handler, 0);
-  if (was == SIG_ERR || sigprocmask(handler == SIG_HOLD ? SIG_BLOCK : SIG_UNBLOCK, &it, &before))
-    return SIG_ERR;
-  return sigismember(&before, number) ? SIG_HOLD : was;
+  ProgramSignal* of_program = handler == SIG_HOLD ? nullptr : owned(number);
+  return of_program ? set_program_handler(*of_program, handler, 0)
+                    : as_the_program_set(number, real_sigset(number, handler));
 }
 
 VARVE_HOOK int sigaltstack(const stack_t* stack, stack_t* before) noexcept {

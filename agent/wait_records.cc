@@ -92,6 +92,7 @@ bool has_room(const ThreadBlock& block, const void* here) {
 
 bool write_wait_record(ThreadBlock& block, const WaitRecord& record, Detail detail) {
   if (!records_waits()) return false;
+  if (block.record == &block.unrecorded) return count(format::Counter::kWaitsLost), false;
   const uint64_t now = monotonic_ns();
   const bool told =
       !is_for_unknown(record) || write_record(block, now, fields_of(end_of_life(record), kNoStack, now), 0);

@@ -242,7 +242,7 @@ enum class ImageEnd : uint32_t { kUnknown = 0, kExit = 1, kExec = 2 };
 /// What went wrong or was noticed, counted in place by the agent. New counters go to the end.
 enum class Counter : uint32_t {
   kFileGrowFailed,     // no space, file size limit: recording ended
-  kReserved1,          // 0
+  kGrowRefused,        // 1: for a while the file could not grow, as at a limit of descriptors
   kTimerCreateFailed,  // a thread without a timer: not sampled
   kThreadsUnsampled,   // threads that could not be given a block or a timer
   kForeignSignals,     // SIGPROF that was not ours, passed on

@@ -101,12 +101,13 @@ bool write_record(ThreadBlock& block, uint64_t time_ns, const RecordFields& fiel
 
 inline void count(format::Counter which, uint64_t amount = 1) { count(*agent_state.counters, which, amount); }
 
-/// Puts into the counters that the file could not grow, if so, and why.
+/// Puts into the counters that the file cannot grow, if so, and why.
 inline void note_file_error() {
-  const int error = agent_state.file.error() ? agent_state.file.error() : agent_state.file.refused();
-  if (!error) return;
-  agent_state.counters->values[uint32_t(format::Counter::kFileGrowFailed)] = 1;
-  agent_state.counters->values[uint32_t(format::Counter::kLastErrno)] = uint64_t(error);
+  const int error = agent_state.file.error(), why = error ? error : agent_state.file.refused();
+  if (!why) return;
+  const auto which = error ? format::Counter::kFileGrowFailed : format::Counter::kGrowRefused;
+  agent_state.counters->values[uint32_t(which)] = 1;
+  agent_state.counters->values[uint32_t(format::Counter::kLastErrno)] = uint64_t(why);
 }
 
 }  // namespace varve::agent

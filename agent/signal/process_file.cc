@@ -136,6 +136,9 @@ long ProcessFile::grow(uint32_t bytes) {
   return 0;
 }
 
+/// A try takes seven system calls, and more where the file system cannot allocate.
+static constexpr uint64_t kGrowAgainNs = 10'000'000;
+
 /// A server at its limit of descriptors or of memory is so for a moment, and recorded for hours.
 static bool may_pass(long result) {
   return result == -EMFILE || result == -ENFILE || result == -ENOMEM || result == -EAGAIN || result == -EINTR;
@@ -144,11 +147,13 @@ static bool may_pass(long result) {
 Chunk ProcessFile::allocate(format::ChunkType type, ChunkSize size, uint32_t thread, uint64_t time_ns) {
   SpinGuard guard(lock_);
   if (!guard.owns() || error() != 0) return {};
+  if (refused() != 0 && time_ns < grow_again_ns_) return {};
   uint32_t left = extents_[current_].size - extents_[current_].given;
   uint32_t bytes = left < size.wanted && left >= size.least ? left : size.wanted;
   if (left < bytes) {
     if (long result = grow(bytes); failed(result)) {
       (may_pass(result) ? refused_ : error_).store(int(-result), std::memory_order_relaxed);
+      grow_again_ns_ = time_ns + kGrowAgainNs;
       return {};
     }
     refused_.store(0, std::memory_order_relaxed);

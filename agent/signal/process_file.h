@@ -92,6 +92,7 @@ class ProcessFile {
 
   SpinLock lock_;
   std::atomic<int> error_{0}, refused_{0};  // errno of the last growth
+  uint64_t grow_again_ns_ = 0;              // after a refusal
   FileIdentity identity_;
   uint64_t file_size_ = 0;
   uint32_t current_ = 0;

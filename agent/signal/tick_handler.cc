@@ -22,7 +22,7 @@ constexpr uint64_t kNameEveryTicks = 64;
 
 /// So much CPU time may wait for the next sample while the file cannot grow: more would be where it was not
 /// used.
-constexpr uint64_t kMostCarriedNs = 1'000'000'000;
+constexpr uint64_t kMostCarriedNs = 100'000'000;
 
 /// A sample that has no place in the file, and why.
 void lose(uint64_t weight_ns) {
@@ -48,7 +48,8 @@ void lengthen_interval(ThreadBlock& block) {
 
 /// False: another thread holds the file for longer than a tick may wait, and the time has no place yet.
 bool take_sample(ThreadBlock& block, uint64_t time_ns, SampleFields fields, const ucontext_t& context) {
-  if (agent_state.file.error()) return lose(fields.weight_ns), true;
+  // Of a thread that has no record nobody could tell whose samples these are.
+  if (agent_state.file.error() || block.record == &block.unrecorded) return lose(fields.weight_ns), true;
   FrameList frames(block.writer.scratch(), agent_state.stack_depth, agent_state.own_code);
   UnwindResult stack = unwind(registers_of(context), block.stack, agent_state.rules, frames,
                               agent_state.walk_limit, agent_state.java.load(std::memory_order_acquire));
@@ -57,9 +58,10 @@ bool take_sample(ThreadBlock& block, uint64_t time_ns, SampleFields fields, cons
   count(format::Counter::kRuleCacheHits, stack.cache_hits);
   count(format::Counter::kRuleCacheMisses, stack.cache_misses);
   if (write_record(block, time_ns, record_of(fields), stack.depth)) return true;
-  const bool is_lost =
-      agent_state.file.error() || (agent_state.file.refused() && fields.weight_ns > kMostCarriedNs);
-  return is_lost && (lose(fields.weight_ns), true);
+  note_file_error();
+  if (!agent_state.file.error() && !(agent_state.file.refused() && fields.weight_ns > kMostCarriedNs))
+    return false;
+  return lose(fields.weight_ns), true;
 }
 
 void tick(ThreadBlock& block, const siginfo_t& info, const ucontext_t& context) {
@@ -75,11 +77,12 @@ void tick(ThreadBlock& block, const siginfo_t& info, const ucontext_t& context) 
   format::ThreadRecord& record = *block.record;
   const uint64_t overrun = merged_ticks(block, info, weight);
   block.last_cpu_ns = record.last_cpu_ns = cpu;
-  record.overruns += overrun;
+  const bool taken = !agent_state.takes_samples(state) ||
+                     take_sample(block, begin, {.weight_ns = weight, .overrun = overrun}, context);
+  // What has no place is in the weight of the next sample, and so are ticks that are told by the weight.
+  if (!taken) block.last_cpu_ns = record.last_cpu_ns = before;
+  if (taken || info.si_code == SI_TIMER) record.overruns += overrun;
   if (agent_state.takes_samples(state)) {
-    // What has no place is in the weight of the next sample.
-    if (!take_sample(block, begin, {.weight_ns = weight, .overrun = overrun}, context))
-      block.last_cpu_ns = record.last_cpu_ns = before;
     if (record.ticks % kNameEveryTicks == 0) raw_syscall(__NR_prctl, PR_GET_NAME, as_arg(record.name));
   } else {
     record.paused_ns += weight;

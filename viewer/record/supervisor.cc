@@ -318,6 +318,8 @@ void Supervisor::mirror_stop(int number) {
   const bool foreground = terminal.has(getpgrp());
   if (wants_terminal && foreground && give_terminal()) {
     kill(-command_, SIGCONT);
+  } else if (number == SIGTSTP && command_has_left() && !has_job_control()) {
+    kill(-command_, SIGCONT);  // nobody could: bare, the kernel would not have stopped it
   } else if ((number == SIGTSTP || wants_terminal || foreground) && !continued_meanwhile()) {
     group_.resume_us_with(command_);
     raise(SIGSTOP);
@@ -326,8 +328,7 @@ void Supervisor::mirror_stop(int number) {
 
 /// Not where others are in our group, the rest of a pipeline: they need the keys, too.
 bool Supervisor::give_terminal() {
-  const bool given = command_has_left() && has_job_control() && is_alone_in_group() &&
-                     ControllingTerminal().give_to(command_);
+  const bool given = command_has_left() && is_alone_in_group() && ControllingTerminal().give_to(command_);
   gave_terminal_ |= given;
   return given;
 }
