@@ -214,9 +214,8 @@ int wait_past_ticks(const sigset_t* set, siginfo_t* info, const timespec* timeou
 
 void resolve_mask_hooks() {
   real_sigprocmask.get(), real_pthread_sigmask.get(), real_sigwait.get(), real_sigwaitinfo.get();
-  real_sigtimedwait.get(), real_sigpending.get(), real_sigsuspend.get(), real_signalfd.get(),
-      real_ppoll.get();
-  real_ppoll_chk.get(), real_pselect.get(), real_epoll_pwait.get(), real_epoll_pwait2.get();
+  real_sigtimedwait.get(), real_sigpending.get(), real_sigsuspend.get(), real_signalfd.get();
+  real_ppoll.get(), real_ppoll_chk.get(), real_pselect.get(), real_epoll_pwait.get(), real_epoll_pwait2.get();
 }
 
 VARVE_HOOK int sigprocmask(int how, const sigset_t* set, sigset_t* before) noexcept {
@@ -259,6 +258,7 @@ VARVE_HOOK int sigpending(sigset_t* set) noexcept {
     if (each.has_pending()) set->__val[0] |= each.bit() & current_block->program_blocks;
   return result;
 }
+
 VARVE_HOOK int sigsuspend(const sigset_t* set) {
   WaitMask filtered(__NR_rt_sigsuspend, set);
   Waiting waiting(ObjectKind::kSignal, 0, Asked::kNo);

@@ -162,8 +162,7 @@ bool begin_file(uint64_t start_cpu_ns) {
   agent_state.pid = int32_t(raw_syscall(__NR_getpid));
   if (long error = create_file(now)) return refuse(format::Refused::kFile, error);
   if (!write_process_chunk(now, start_cpu_ns))
-    return refuse(format::Refused::kFile,
-                  -(agent_state.file.error() ? agent_state.file.error() : agent_state.file.refused()));
+    return refuse(format::Refused::kFile, -agent_state.file.why_not());
   const ModuleLog::Program program{executable, {getauxval(AT_PHDR), uint32_t(getauxval(AT_PHNUM))}};
   agent_state.modules.start(agent_state.file, *agent_state.counters, program, now);
   return true;

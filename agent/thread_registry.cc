@@ -116,8 +116,7 @@ bool have_record_room(uint64_t time_ns) {
   // Another thread may hold the file while it grows, for longer than a tick could wait.
   constexpr int kMostTries = 50;
   const timespec pause{0, 1'000'000};
-  for (int i = 0; !allocate() && i < kMostTries && !agent_state.file.error() && !agent_state.file.refused();
-       ++i)
+  for (int i = 0; !allocate() && i < kMostTries && !agent_state.file.why_not(); ++i)
     raw_syscall(__NR_nanosleep, as_arg(&pause), 0);
   if (!next) return false;
   if (registry.records) agent_state.file.release(registry.records);

@@ -103,9 +103,10 @@ inline void count(format::Counter which, uint64_t amount = 1) { count(*agent_sta
 
 /// Puts into the counters that the file cannot grow, if so, and why.
 inline void note_file_error() {
-  const int error = agent_state.file.error(), why = error ? error : agent_state.file.refused();
+  const int why = agent_state.file.why_not();
   if (!why) return;
-  const auto which = error ? format::Counter::kFileGrowFailed : format::Counter::kGrowRefused;
+  const bool is_final = agent_state.file.error() != 0;
+  const auto which = is_final ? format::Counter::kFileGrowFailed : format::Counter::kGrowRefused;
   agent_state.counters->values[uint32_t(which)] = 1;
   agent_state.counters->values[uint32_t(format::Counter::kLastErrno)] = uint64_t(why);
 }

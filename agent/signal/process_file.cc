@@ -24,6 +24,14 @@ long check_size_limit(uint64_t size) {
   return limit.rlim_cur != RLIM_INFINITY && size > limit.rlim_cur ? -EFBIG : 0;
 }
 
+/// A try takes seven system calls, and more where the file system cannot allocate.
+constexpr uint64_t kGrowAgainNs = 10'000'000;
+
+/// A server at its limit of descriptors or of memory is so for a moment, and recorded for hours.
+bool may_pass(long result) {
+  return result == -EMFILE || result == -ENFILE || result == -ENOMEM || result == -EAGAIN || result == -EINTR;
+}
+
 /// Real blocks for [offset, offset + bytes). File systems without fallocate get zeros written.
 long reserve(int fd, uint64_t offset, uint32_t bytes) {
   long result;
@@ -134,14 +142,6 @@ long ProcessFile::grow(uint32_t bytes) {
   close_current();
   current_ = next;
   return 0;
-}
-
-/// A try takes seven system calls, and more where the file system cannot allocate.
-static constexpr uint64_t kGrowAgainNs = 10'000'000;
-
-/// A server at its limit of descriptors or of memory is so for a moment, and recorded for hours.
-static bool may_pass(long result) {
-  return result == -EMFILE || result == -ENFILE || result == -ENOMEM || result == -EAGAIN || result == -EINTR;
 }
 
 Chunk ProcessFile::allocate(format::ChunkType type, ChunkSize size, uint32_t thread, uint64_t time_ns) {

@@ -69,6 +69,8 @@ class ProcessFile {
 
   int error() const { return error_.load(std::memory_order_relaxed); }
   int refused() const { return refused_.load(std::memory_order_relaxed); }
+  /// Of the two what holds: the errno for which the file does not grow; 0: it does.
+  int why_not() const { return error() ? error() : refused(); }
 
  private:
   struct Extent {

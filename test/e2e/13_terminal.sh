@@ -68,7 +68,14 @@ VARVE=$VARVE python3 drive.py stop.py >out 2>err || fail "^Z$(show)"
 
 # Its own group has the keys and the input where it makes itself one, as timeout does: bare it would lead the foreground already.
 cat >group.py <<'P'
-for varve in "", os.environ["VARVE"] + " record -q -o g ", os.environ["VARVE"] + " record -q -o h ":
+def stop_and_go_on():
+    until(b"ready")
+    time.sleep(0.5)
+    type("\x1a")
+    until(b"Stopped")
+    type("fg\n")
+    time.sleep(0.5)
+for varve in "", os.environ["VARVE"] + " record -q -o g ":
     type(varve + "timeout 60 sh -c 'echo sta''rted; while :; do sleep 0.1; done'\n")
     until(b"started")
     time.sleep(0.5)
@@ -80,22 +87,12 @@ for varve in "", os.environ["VARVE"] + " record -q -o g ", os.environ["VARVE"] +
     type("something\n")
     until(b"got something")
     type(varve.replace("-o ", "-o stopped-") + "timeout 60 sh -c 'echo rea''dy; sleep 1; read word; echo go''t $word'\n")
-    until(b"ready")
-    time.sleep(0.5)
-    type("\x1a")
-    until(b"Stopped")
-    type("fg\n")
-    time.sleep(0.5)
+    stop_and_go_on()
     type("else\n")
     until(b"got else")
     # The rest of a pipeline has the keys with it.
     type(varve.replace("-o ", "-o piped-") + "timeout 60 sh -c 'echo rea''dy; while :; do sleep 0.1; done' | tee log\n")
-    until(b"ready")
-    time.sleep(0.5)
-    type("\x1a")
-    until(b"Stopped")
-    type("fg\n")
-    time.sleep(0.5)
+    stop_and_go_on()
     type("\x03")
     type("echo pi''ped=$?\n")
     until(b"piped=")

@@ -216,6 +216,8 @@ Test(record, the_closing_line_says_what_to_type_next) {
   cr_expect(!why_few_samples(profile, end, {10'000'000}).empty());
   profile.samples = 0, profile.agent_files = 0;
   cr_expect(why_few_samples(profile, end, {10'000'000}).find("did not start") != std::string::npos);
+  profile.grow_refused = true, profile.last_errno = EMFILE;
+  cr_expect(why_few_samples(profile, end, {10'000'000}).starts_with("for a while the profile could not"));
   profile.no_space = true, profile.last_errno = ENOSPC;
   cr_expect(why_few_samples(profile, end, {10'000'000}).find("No space left") != std::string::npos);
 }

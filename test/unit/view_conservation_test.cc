@@ -9,18 +9,17 @@
 #include <random>
 
 #include "test/unit/random_profile.h"
+#include "test/unit/view_rows.h"
 #include "viewer/analyze/concurrency.h"
 #include "viewer/render/render.h"
 #include "viewer/view/metrics.h"
-#include "viewer/view/path_words.h"
 #include "viewer/view/request.h"
 
 using namespace varve;
+using namespace varve::test::rows;
 using varve::test::RandomProfile;
 
 namespace {
-
-using Rows = std::vector<std::vector<std::string>>;
 
 view::Request random_request(std::mt19937_64& random) {
   view::Request request;
@@ -42,41 +41,6 @@ view::Request random_request(std::mt19937_64& random) {
   return request;
 }
 
-size_t column(const Rows& rows, const std::string& name) {
-  for (size_t j = 0; j < rows[0].size(); ++j) {
-    if (rows[0][j] == name) return j;
-  }
-  cr_assert_fail("no column %s", name.c_str());
-  return 0;
-}
-
-uint64_t sum(const Rows& rows, const std::string& name) {
-  const size_t j = column(rows, name);
-  uint64_t total = 0;
-  for (size_t i = 1; i < rows.size(); ++i) {
-    cr_assert_eq(rows[i].size(), rows[0].size());
-    if (!rows[i][j].empty()) total += std::stoull(rows[i][j]);
-  }
-  return total;
-}
-
-uint64_t sum_where(const Rows& rows, const std::string& name, std::initializer_list<const char*> relations) {
-  const size_t j = column(rows, name), relation = column(rows, "relation");
-  uint64_t total = 0;
-  for (size_t i = 1; i < rows.size(); ++i) {
-    for (const char* each : relations) {
-      if (rows[i][relation] == each) total += std::stoull(rows[i][j]);
-    }
-  }
-  return total;
-}
-
-Rows csv_of(const char* kind, const RandomProfile& made, const view::Request& request) {
-  const auto view = view::make(*view::find_kind(kind), {made.profile, made.symbols}, request);
-  cr_assert(view.has_value(), "%s", view.has_value() ? "" : view.error().c_str());
-  return test::read_csv(render::csv(*view));
-}
-
 template <typename Check>
 void hundred_filters(const Check& check) {
   std::mt19937_64 random(42);
@@ -85,8 +49,6 @@ void hundred_filters(const Check& check) {
     check(made, random_request(random));
   }
 }
-
-constexpr const char* kBandColumns[] = {"poor_ns", "ok_ns", "ideal_ns", "over_ns"};
 
 /// What the samples have in each band, and in none: from the samples themselves.
 struct BandSums {
@@ -271,51 +233,6 @@ Test(view_conservation, no_metric_of_bands_without_run_states) {
   cr_assert(!view.has_value());
   cr_expect(view.error() == "No metric poor: run states were not recorded; record with --run-states auto.",
             "%s", view.error().c_str());
-}
-
-/// A recorder that was killed, or a cut file: the program goes on, and hooks see waits where no level is
-/// known.
-Test(view_conservation, waits_after_the_end_of_run_states_have_no_bands) {
-  RandomProfile made = test::random_profile(1);
-  load::RunStates& states = made.profile.run_states;
-  const uint64_t end = states.begin.count + (states.end.count - states.begin.count) / 3;
-  std::erase_if(states.events, [&](const load::RunEvent& event) { return event.time_ns > end; });
-  states.end = {end};
-  for (const uint32_t thread : {0u, 1u}) {
-    load::Wait wait = made.profile.waits.waits.front();
-    wait.thread = {thread};
-    wait.count = 1;
-    wait.duration_ns = 1'000'000;
-    wait.end_ns = end + 100'000'000;
-    made.profile.waits.waits.push_back(wait);
-  }
-  made.profile.waits.sort();
-  view::Request request;
-  request.metric = analyze::kWait;
-  request.filter.from = made.profile.since_start({end + 1});
-  const Rows rows = csv_of("hotspots", made, request);
-  cr_assert_gt(sum(rows, "samples"), 0);
-  for (const char* band : kBandColumns) cr_expect_eq(sum(rows, band), 0, "%s", band);
-}
-
-Test(view_conservation, tlp_of_a_part_counts_the_threads_of_that_part) {
-  RandomProfile made = test::random_profile(1);
-  const load::RunStates& states = made.profile.run_states;
-  view::Request request;
-  request.filter.from = made.profile.since_start(states.begin) + Nanos{300'000'000};
-  const uint64_t from = made.profile.session.start_time.count + request.filter.from.count;
-  const auto began = [&](const load::Track& track) { return track.start.count >= from; };
-  const Rows all = csv_of("tlp", made, {}), part = csv_of("tlp", made, request);
-  const size_t created = column(all, "threads_created");
-  cr_expect_eq(part[1][created], std::to_string(std::ranges::count_if(states.tracks, began)));
-  cr_expect_gt(std::stoul(all[1][created]), std::stoul(part[1][created]));
-}
-
-Test(view_conservation, parts_of_less_than_what_is_shown_add_up) {
-  cr_expect(view::parts_words(2400, {{"a", 600}, {"b", 600}, {"c", 600}, {"d", 600}}) ==
-            "0.002 ms = 0.000 ms a + 0.000 ms b + 0.001 ms c + 0.001 ms d");
-  cr_expect(view::parts_words(1200, {{"a", 400}, {"b", 400}, {"c", 400}}) ==
-            "0.001 ms = 0.001 ms a + 0.000 ms b + 0.000 ms c");
 }
 
 Test(view_conservation, callers) {

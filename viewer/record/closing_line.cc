@@ -71,6 +71,9 @@ std::string why_few_samples(const Finalized& profile, const RunEnd& end, Nanos i
   if (profile.no_space)
     return fmt::format("recording ended early: no room for the profile ({})",
                        std::strerror(profile.last_errno));
+  if (profile.grow_refused)
+    return fmt::format("for a while the profile could not grow ({}): varve report quality says what is lost",
+                       std::strerror(profile.last_errno));
   if (profile.empty_files)
     return fmt::format("{} not recorded: no room for the profile on its disk, or within ulimit -f",
                        plural(profile.empty_files, "program was", "programs were"));

@@ -43,8 +43,8 @@ RunCounts counts_of(const load::Profile& profile) {
     pids.push_back(process.pid);
     result.threads_unsampled += process.counter(format::Counter::kThreadsUnsampled);
     result.filtered += process.counter(format::Counter::kFiltered);
-    for (const auto each : {format::Counter::kFileGrowFailed, format::Counter::kGrowRefused})
-      result.no_space |= process.counter(each) != 0;
+    result.no_space |= process.counter(format::Counter::kFileGrowFailed) != 0;
+    result.grow_refused |= process.counter(format::Counter::kGrowRefused) != 0;
     if (uint64_t error = process.counter(format::Counter::kLastErrno)) result.last_errno = int(error);
   }
   result.refused_processes = profile.refusals.size();

@@ -33,10 +33,11 @@ struct RunCounts {
   uint64_t filtered = 0;           // processes that forbade themselves what the agent needs
   uint64_t threads_unsampled = 0;  // without a timer, or memory for it
   uint64_t samples_lost = 0;
-  int last_errno = 0;     // of an agent that could not go on
-  bool no_space = false;  // an agent could not make its file larger
-  bool in_step = false;   // load::works_in_step()
-  Nanos held_back;        // CPU time of threads that are load::held_back()
+  int last_errno = 0;         // of an agent that could not go on
+  bool no_space = false;      // an agent could not make its file larger
+  bool grow_refused = false;  // an agent could not for a while
+  bool in_step = false;       // load::works_in_step()
+  Nanos held_back;            // CPU time of threads that are load::held_back()
 };
 static_assert(std::is_trivially_copyable_v<RunCounts>);  // goes through a pipe
 

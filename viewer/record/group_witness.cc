@@ -132,8 +132,9 @@ class Testimony {
   void note(const Note& note) {
     if (notes_.size() < kMostNotes) notes_.push_back(note);
     if (note.signal.number == SIGTSTP) resume_at_ = {};
-    if (note.signal.number == SIGCONT)
-      looks_left_ = 0, resume_at_ = {note.at.count + kResumeMs * kNanosPerMilli.count};
+    if (note.signal.number != SIGCONT) return;
+    looks_left_ = 0;
+    resume_at_ = {note.at.count + kResumeMs * kNanosPerMilli.count};
   }
 
   /// The recorder may have been about to stop with the command when the group was told to go on: it would
