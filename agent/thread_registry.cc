@@ -132,7 +132,8 @@ void assign_record(ThreadBlock& block, uint64_t time_ns) {
       in_file ? reinterpret_cast<format::ThreadRecord*>(registry.records.end()) : &block.unrecorded;
   *block.record = {};
   block.record->header = {kSize, uint8_t(format::RecordKind::kThread), 0};
-  block.record->index = registry.next_index++;
+  // Nobody may tell of a thread by a number that no record explains.
+  block.record->index = in_file ? registry.next_index++ : format::kNoThread;
   block.record->start_time_ns = time_ns;
   block.record->tid = int32_t(raw_syscall(__NR_gettid));
   if (!in_file) {

@@ -115,6 +115,7 @@ bool write_now(const WaitRecord& record, Detail detail) {
 }
 
 bool write_for_other(uint32_t thread, const WaitRecord& record, uint64_t now_ns) {
+  if (thread == format::kNoThread) return count(format::Counter::kWaitsLost), false;
   SampleWriter& writer = current_block->writer;
   const auto write = [&](const WaitRecord& each) {
     return writer.write_for(thread, agent_state.file, now_ns, fields_of(each, kNoStack, now_ns));

@@ -65,3 +65,28 @@ chmod u+w open/readonly
 "$VARVE" report quality open/readonly >said || fail "the profile that was read-only for a while does not open"
 expect_match said 'Threads not sampled: busy_threads .*a profile that was made read-only'
 holds "time in a read-only profile that was not sampled" "0.9 * $(truth process) < $(summary unsampled_ns open/readonly) < $(summary cpu_ns open/readonly)"
+
+# A program that is at its limit of descriptors for a while is recorded again afterwards: no sentence says that recording ended, nothing
+# is damaged, and what a thread that began meanwhile did is [lost samples].
+cat >limit.py <<'P'
+import resource, threading, time
+def burn(seconds):
+    end = time.thread_time() + seconds
+    while time.thread_time() < end: pass
+def crowd():
+    threads = [threading.Thread(target=burn, args=(0.01,)) for _ in range(60)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
+for _ in range(3): crowd()
+resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+crowd()
+burn(0.5)
+P
+record --interval 1ms -o limit /usr/bin/python3 limit.py
+expect_eq "exit code at a limit of descriptors" $code 0
+expect_match err 'for a while the profile could not grow \(Too many open files\)'
+expect_no_match err 'recording ended'
+expect_eq "damages after a limit of descriptors" "$(summary damages limit)" 0
+holds "samples of the first thread after it" "$(rows threads limit 'max(n(r, "samples") for r in rows)') > 60"

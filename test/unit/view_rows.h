@@ -35,7 +35,8 @@ inline uint64_t sum(const Rows& rows, const std::string& name) {
   return total;
 }
 
-inline uint64_t sum_where(const Rows& rows, const std::string& name, std::initializer_list<const char*> relations) {
+inline uint64_t sum_where(const Rows& rows, const std::string& name,
+                          std::initializer_list<const char*> relations) {
   const size_t j = column(rows, name), relation = column(rows, "relation");
   uint64_t total = 0;
   for (size_t i = 1; i < rows.size(); ++i) {
