@@ -3,9 +3,21 @@
 // Context: viewer.
 #include "viewer/load/look_paths.h"
 
-#include <algorithm>
-
 namespace varve::load {
+namespace {
+
+FileKey same_file(const std::vector<uint8_t>& build_id, const std::string& path) {
+  return {build_id, build_id.empty() ? path : ""};
+}
+
+}  // namespace
+
+LookPaths::LookPaths(Profile& profile, PathTree& tree, const WaitLooks& looks)
+    : profile_(profile), tree_(tree), looks_(looks), modules_(looks.modules.size()) {
+  for (uint32_t i = 0; i < profile.modules.size(); ++i)
+    if (const Module& row = profile.modules[i]; !row.anonymous)
+      known_.try_emplace(same_file(row.build_id, row.path), ModuleId{i});
+}
 
 PathId LookPaths::path_of(const WaitLook& look, ProcessId process) {
   PathId path = PathTree::root();
@@ -26,18 +38,15 @@ ModuleId LookPaths::module_of(uint32_t number) {
   ModuleId& module = modules_[number];
   if (module.valid()) return module;
   const WaitLooks::Module& seen = looks_.modules[number];
-  const auto same = std::ranges::find_if(profile_.modules, [&](const Module& known) {
-    return !known.anonymous && known.build_id == seen.build_id &&
-           (!seen.build_id.empty() || known.path == seen.path);
-  });
-  module = {uint32_t(same - profile_.modules.begin())};
-  if (same == profile_.modules.end()) {
+  const auto [same, fresh] =
+      known_.try_emplace(same_file(seen.build_id, seen.path), ModuleId{uint32_t(profile_.modules.size())});
+  if (fresh) {
     Module row;
     row.path = seen.path;
     row.build_id = seen.build_id;
     profile_.modules.push_back(std::move(row));
   }
-  return module;
+  return module = same->second;
 }
 
 }  // namespace varve::load

@@ -2,6 +2,9 @@
 // LookPaths: stacks that the observer saw become paths of the profile. Context: viewer, one thread.
 #pragma once
 
+#include <map>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "viewer/load/path_tree.h"
@@ -10,11 +13,13 @@
 
 namespace varve::load {
 
+/// A build ID and no path, or the path of a file without a build ID.
+using FileKey = std::pair<std::vector<uint8_t>, std::string>;
+
 class LookPaths {
  public:
   /// All outlive it.
-  LookPaths(Profile& profile, PathTree& tree, const WaitLooks& looks)
-      : profile_(profile), tree_(tree), looks_(looks), modules_(looks.modules.size()) {}
+  LookPaths(Profile& profile, PathTree& tree, const WaitLooks& looks);
 
   /// The path of the stack of a thread of `process`, made if it is new.
   PathId path_of(const WaitLook& look, ProcessId process);
@@ -26,7 +31,8 @@ class LookPaths {
   Profile& profile_;
   PathTree& tree_;
   const WaitLooks& looks_;
-  std::vector<ModuleId> modules_;  // by row of WaitLooks::modules
+  std::vector<ModuleId> modules_;      // by row of WaitLooks::modules
+  std::map<FileKey, ModuleId> known_;  // of the profile's modules
 };
 
 }  // namespace varve::load

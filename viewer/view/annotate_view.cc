@@ -61,7 +61,8 @@ class AnnotationView {
     std::vector<uint64_t> places;
     for (const auto& line : it_.lines) places.push_back(uint64_t(line.file) << 32 | line.line);
     const std::vector<bool> near = rows_near(it_.line_metrics, places);
-    for (uint32_t file = 0; file < it_.files.size(); ++file) add_file(bands, near, file);
+    uint32_t next = 0;
+    for (uint32_t file = 0; file < it_.files.size(); ++file) add_file(bands, near, file, next);
     rest(bands, it_.no_line, "[line not known]");
   }
 
@@ -72,7 +73,8 @@ class AnnotationView {
     for (uint32_t i = 0; i < it_.instructions.size(); ++i)
       places.push_back(uint64_t(it_.instructions[i].piece) << 32 | i);
     const std::vector<bool> near = rows_near(it_.instruction_metrics, places);
-    for (uint32_t piece = 0; piece < it_.pieces.size(); ++piece) add_piece(bands, near, piece);
+    uint32_t next = 0;
+    for (uint32_t piece = 0; piece < it_.pieces.size(); ++piece) add_piece(bands, near, piece, next);
     rest(bands, it_.no_code, "[no code stored]");
   }
 
@@ -105,15 +107,17 @@ class AnnotationView {
     return {0, RowKind::kOrdinary, metrics.at(row, kCpu) == most};
   }
 
-  void add_file(const BandColumns& bands, const std::vector<bool>& near, uint32_t file) {
+  /// Lines are in the order of their files: those of this one begin at `next`, which goes past them.
+  void add_file(const BandColumns& bands, const std::vector<bool>& near, uint32_t file, uint32_t& next) {
     Table table = shown(bands, it_.files[file]);
     table.columns.push_back({"", "Line", Unit::kNumber});
     table.columns.push_back({"", "Source", Unit::kText});
     bool timed = false;
     uint32_t last = 0;
-    for (uint32_t i = 0; i < it_.lines.size(); ++i) {
+    for (; next < it_.lines.size() && it_.lines[next].file == file; ++next) {
+      const uint32_t i = next;
       const analyze::AnnotatedLine& line = it_.lines[i];
-      if (line.file != file || !near[i]) continue;
+      if (!near[i]) continue;
       if (last != 0 && line.line != last + 1) gap(table);
       last = line.line;
       timed = timed || !it_.line_metrics.zero(i);
@@ -124,7 +128,8 @@ class AnnotationView {
     if (timed || (file == 0 && it_.total[kCpu] == 0)) view_.tables.push_back(std::move(table));
   }
 
-  void add_piece(const BandColumns& bands, const std::vector<bool>& near, uint32_t number) {
+  /// Instructions are in the order of their pieces, as lines are of their files.
+  void add_piece(const BandColumns& bands, const std::vector<bool>& near, uint32_t number, uint32_t& next) {
     const analyze::AnnotatedPiece& piece = it_.pieces[number];
     const char* in = piece.whole ? "Code of" : "Inlined into";
     Table table = shown(bands, fmt::format("{} {} ({}+0x{:x})", in, piece.function, piece.module, piece.low));
@@ -135,9 +140,10 @@ class AnnotationView {
     table.columns.push_back({"to", "", Unit::kText});
     table.columns.push_back({"callee", "", Unit::kText});
     uint32_t last = kNoRow;
-    for (uint32_t i = 0; i < it_.instructions.size(); ++i) {
+    for (; next < it_.instructions.size() && it_.instructions[next].piece == number; ++next) {
+      const uint32_t i = next;
       const analyze::AnnotatedInstruction& row = it_.instructions[i];
-      if (row.piece != number || !near[i]) continue;
+      if (!near[i]) continue;
       const bool joins =
           last == kNoRow || (i == last + 1 && it_.instructions[last].code.end() == row.code.address);
       if (!joins) gap(table);

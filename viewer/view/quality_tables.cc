@@ -79,26 +79,32 @@ Table stopped_table(const Source& source, const analyze::Quality& quality, const
   return table;
 }
 
-const symbol::ModuleQuality* names_of(const symbol::SymbolTable& symbols, ModuleId module) {
-  for (const symbol::ModuleQuality& each : symbols.modules) {
-    if (each.module == module) return &each;
+/// What is known of the names of each module.
+class Names {
+ public:
+  explicit Names(const Source& source) : rows_(source.profile.modules.size()), exports_(rows_.size()) {
+    for (const symbol::ModuleQuality& each : source.symbols.modules)
+      if (each.module.value < rows_.size() && rows_[each.module.index()] == nullptr)
+        rows_[each.module.index()] = &each;
+    for (const symbol::Function& each : source.symbols.functions)
+      if (each.source == symbol::NameSource::kSymbolTable && each.module.value < exports_.size())
+        exports_[each.module.index()] = true;
   }
-  return nullptr;
-}
+  /// Null: nothing.
+  const symbol::ModuleQuality* of(ModuleId module) const { return rows_[module.index()]; }
+  /// Some of its names come from a symbol table, which may be .dynsym alone.
+  bool exports(ModuleId module) const { return exports_[module.index()]; }
 
-/// Modules some of whose names come from a symbol table, which may be .dynsym alone.
-std::set<ModuleId> with_exported_names(const symbol::SymbolTable& symbols) {
-  std::set<ModuleId> modules;
-  for (const symbol::Function& function : symbols.functions) {
-    if (function.source == symbol::NameSource::kSymbolTable) modules.insert(function.module);
-  }
-  return modules;
-}
+ private:
+  std::vector<const symbol::ModuleQuality*> rows_;
+  std::vector<bool> exports_;
+};
 
-std::string_view symbols_words(const symbol::ModuleQuality* names, const std::set<ModuleId>& exporting) {
-  if (names == nullptr) return "";
-  if (names->has_symtab) return "yes";
-  return exporting.contains(names->module) ? "dynamic only" : "no";
+std::string_view symbols_words(const Names& names, ModuleId module) {
+  const symbol::ModuleQuality* row = names.of(module);
+  if (row == nullptr) return "";
+  if (row->has_symtab) return "yes";
+  return names.exports(module) ? "dynamic only" : "no";
 }
 
 constexpr std::string_view kNoSymbols = "no symbols";
@@ -110,13 +116,13 @@ std::string_view names_note(const symbol::ModuleQuality& names, const analyze::M
 }
 
 /// The note as the table of modules has it: a library's names of what it exports are symbols, too.
-std::string note_words(const symbol::ModuleQuality& names, const std::set<ModuleId>& exporting) {
-  const bool dynamic = names.note.starts_with(kNoSymbols) && exporting.contains(names.module);
-  return dynamic ? "only dynamic symbols" + names.note.substr(kNoSymbols.size()) : names.note;
+std::string note_words(const symbol::ModuleQuality& row, const Names& names) {
+  const bool dynamic = row.note.starts_with(kNoSymbols) && names.exports(row.module);
+  return dynamic ? "only dynamic symbols" + row.note.substr(kNoSymbols.size()) : row.note;
 }
 
-Table module_table(const Source& source, const analyze::Quality& quality, const Request& request,
-                   View& view) {
+Table module_table(const Source& source, const Names& all_names, const analyze::Quality& quality,
+                   const Request& request, View& view) {
   Table table;
   table.id = "modules";
   table.title = "Names, by module";
@@ -129,17 +135,16 @@ Table module_table(const Source& source, const analyze::Quality& quality, const 
       {"module", "Module", Unit::kText},
       {"note", "", Unit::kText},
   };
-  const std::set<ModuleId> exporting = with_exported_names(source.symbols);
   size_t rows = 0;
   for (const analyze::ModuleTime& each : quality.modules) {
     if (request.limit != 0 && rows++ == request.limit) break;
-    const symbol::ModuleQuality* names = names_of(source.symbols, each.module);
+    const symbol::ModuleQuality* names = all_names.of(each.module);
     const auto flag = [&](bool symbol::ModuleQuality::*what) {
       return names == nullptr ? Cell() : Cell(uint64_t(names->*what));
     };
-    table.add({}, {each.self[kCpu], share(each.unnamed_ns, each.self[kCpu]), symbols_words(names, exporting),
-                   flag(&symbol::ModuleQuality::has_symtab), flag(&symbol::ModuleQuality::has_dwarf),
-                   analyze::module_name(source.profile, each.module),
+    table.add({}, {each.self[kCpu], share(each.unnamed_ns, each.self[kCpu]),
+                   symbols_words(all_names, each.module), flag(&symbol::ModuleQuality::has_symtab),
+                   flag(&symbol::ModuleQuality::has_dwarf), analyze::module_name(source.profile, each.module),
                    names == nullptr ? std::string_view() : view.own(std::string(names_note(*names, each)))});
   }
   return table;
@@ -173,8 +178,8 @@ Table csv_table(const Table& stopped, const Table& modules) {
 }
 
 /// Remedies are sentences, and sentences have no place in a column: one a reason, one a module with a note.
-void note_remedies(const load::Profile& profile, const symbol::SymbolTable& symbols,
-                   const analyze::Quality& quality, View& view) {
+void note_remedies(const load::Profile& profile, const Names& all_names, const analyze::Quality& quality,
+                   View& view) {
   std::set<SpecialSite> said;
   for (const analyze::StoppedStacks& each : quality.stopped) {
     if (!said.insert(each.reason).second) continue;
@@ -182,23 +187,22 @@ void note_remedies(const load::Profile& profile, const symbol::SymbolTable& symb
     view.notes.push_back(fmt::format("Stacks: {}: {}.", reason.words, reason.remedy));
   }
   size_t shown = 0;
-  const std::set<ModuleId> exporting = with_exported_names(symbols);
   for (const analyze::ModuleTime& each : quality.modules) {
-    const symbol::ModuleQuality* names = names_of(symbols, each.module);
+    const symbol::ModuleQuality* names = all_names.of(each.module);
     if (names == nullptr || names_note(*names, each).empty() || shown++ >= kMostModules) continue;
     view.notes.push_back(fmt::format("Names: {}: {}.", analyze::module_name(profile, each.module),
-                                     note_words(*names, exporting)));
+                                     note_words(*names, all_names)));
   }
 }
 
 /// Modules with names and without lines, where that is worth a download.
-void note_lines(const load::Profile& profile, const symbol::SymbolTable& symbols,
-                const analyze::Quality& quality, View& view) {
+void note_lines(const load::Profile& profile, const Names& all_names, const analyze::Quality& quality,
+                View& view) {
   uint64_t cpu = 0;
   for (const analyze::ModuleTime& each : quality.modules) cpu += each.self[kCpu];
   std::vector<std::string_view> modules;
   for (const analyze::ModuleTime& each : quality.modules) {
-    const symbol::ModuleQuality* names = names_of(symbols, each.module);
+    const symbol::ModuleQuality* names = all_names.of(each.module);
     const bool file = profile.modules[each.module.index()].path.starts_with('/');
     if (!file || names == nullptr || names->has_dwarf || !names_note(*names, each).empty()) continue;
     if (share(each.self[kCpu], cpu) >= kWorthLines && modules.size() < kMostModules)
@@ -215,13 +219,14 @@ void note_lines(const load::Profile& profile, const symbol::SymbolTable& symbols
 
 void add_quality_tables(const Source& source, const analyze::Quality& quality, const Request& request,
                         View& view) {
+  const Names names(source);
   Table stopped = stopped_table(source, quality, request);
-  Table modules = module_table(source, quality, request, view);
+  Table modules = module_table(source, names, quality, request, view);
   view.tables.push_back(csv_table(stopped, modules));
   view.tables.push_back(std::move(stopped));
   view.tables.push_back(std::move(modules));
-  note_remedies(source.profile, source.symbols, quality, view);
-  note_lines(source.profile, source.symbols, quality, view);
+  note_remedies(source.profile, names, quality, view);
+  note_lines(source.profile, names, quality, view);
 }
 
 }  // namespace varve::view

@@ -77,6 +77,7 @@ class SwitchTracks {
   void end_track(Track& track, Nanos time);
   void settle_look(Track& track, Nanos until);
   void look_at(Track& track, Nanos now, bool stack_too);
+  void forget_past_stretches();
 
   void take_in(const RingEvent& event);
   void take_out(const RingEvent& event);
@@ -93,8 +94,9 @@ class SwitchTracks {
   std::unordered_map<int32_t, Track> live_;  // by tid
   Track* last_ = nullptr;                    // of the event before: often the same thread's
   uint32_t tracks_ = 0;
-  std::vector<Stretch> blocked_;  // not looked at yet
-  std::vector<Stretch> looked_;   // not settled yet
+  std::vector<Stretch> blocked_;  // not looked at yet, in no order
+  size_t next_blocked_ = 0;
+  std::vector<Stretch> looked_;  // not settled yet
   uint64_t lost_ = 0;
   uint64_t refused_looks_ = 0;
   struct EndedAlive {
