@@ -81,12 +81,15 @@ void AnnotateScreen::refresh() {
   const uint64_t code = workspace_.later_code() ? workspace_.later_code()->revision() : 0;
   const bool code_came = std::exchange(code_revision_, code) != code;
   if (!outdated() && !code_came) return;
-  if (path_.empty()) path_.push_back(workspace_.hottest_function());
-  if (path_.back().function.empty()) return path_.clear();
+  if (path_.empty()) {
+    const Subject hottest = workspace_.hottest_function();
+    if (hottest.function.empty()) return;
+    path_.go_to(hottest, workspace_.steps());
+  }
   // Who moved in the same answer stays there when names or code become better.
   if (asked_anew()) moved_ = false;
   if (table_of(side_) != nullptr) before_ = {side_, place(side_)};
-  made_ = workspace_.make_of("annotate", chosen(path_.back()));
+  made_ = workspace_.make_of("annotate", chosen(path_.last()));
   find_tables();
   side_ = halves_[kSource].tables.empty() ? kCode : kSource;
   if (moved_ && !halves_[before_.first].tables.empty()) go_to(side_ = before_.first, before_.second);
@@ -95,7 +98,7 @@ void AnnotateScreen::refresh() {
 
 bool AnnotateScreen::show(const Subject& subject) {
   if (subject.function.empty()) return false;
-  if (path_.empty() || chosen(path_.back()) != chosen(subject)) path_.push_back(subject), moved_ = false;
+  if (path_.go_to(subject, workspace_.steps())) moved_ = false;
   make_again();
   return true;
 }
@@ -318,8 +321,7 @@ bool AnnotateScreen::act(Action action) {
       jumps_ = !jumps_;
       break;
     case Action::kUndo:
-      if (path_.size() < 2) return false;
-      path_.pop_back();
+      if (!path_.go_back(workspace_.steps())) return false;
       moved_ = false;
       make_again();
       return true;
@@ -355,12 +357,12 @@ bool AnnotateScreen::has_use(Action action) const {
 
 Subject AnnotateScreen::subject() const {
   if (path_.empty()) return {};
-  return {.function = path_.back().function, .place = path_.back().place};
+  return {.function = path_.last().function, .place = path_.last().place};
 }
 
 Detail AnnotateScreen::detail() const {
   if (!made_) return {};
-  Detail detail{chosen(path_.back()), ""};
+  Detail detail{chosen(path_.last()), ""};
   const auto row = halves_[side_].widget.selected();
   if (const view::Table* table = table_of(side_); row && table != nullptr) {
     const std::string text = cell_of(*table, *row, side_ == kSource ? "Source" : "Instruction");

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "viewer/tui/function_path.h"
 #include "viewer/tui/view_screen.h"
 
 namespace varve::tui {
@@ -68,7 +69,7 @@ class AnnotateScreen : public ViewScreen {
   bool only_note() const;
   void draw_note(Pane& pane, const std::string& words, Style style) const;
 
-  std::vector<Subject> path_;  // functions, the shown one last
+  FunctionPath path_;
   std::array<Half, 2> halves_;
   uint64_t code_revision_ = 0;
   Side side_ = kSource;

@@ -13,6 +13,8 @@
 namespace varve::tui {
 namespace {
 
+constexpr char kNothing[] = "That key does nothing here.";
+
 /// A regular expression that finds this name and no longer one.
 std::string exactly(const std::string& name) { return "^" + RE2::QuoteMeta(name) + "$"; }
 
@@ -166,6 +168,10 @@ void App::open_digit(Key digit) {
 }
 
 void App::next_units() {
+  if (!screen().has_use(Action::kUnits)) {
+    message_ = kNothing;
+    return;
+  }
   workspace_.units = next(workspace_.units);
   message_ = fmt::format("{} in {}", workspace_.time_words(), units_name(workspace_.units));
 }
@@ -232,7 +238,7 @@ Outcome App::act(Action action, Key key) {
   if (deed != deeds().end())
     deed->run(*this, key);
   else
-    message_ = "That key does nothing here.";
+    message_ = kNothing;
   return std::exchange(outcome_, Outcome::kGoOn);
 }
 

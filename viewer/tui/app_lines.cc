@@ -87,9 +87,11 @@ void App::draw_tabs(Pane pane) {
 void App::draw_totals(Pane pane) {
   const load::Profile& profile = workspace_.profile();
   std::string words;
-  const view::View* view = screen().shown();
+  const view::View* view = screen().summed();
   // Where the view is still to come its sums are known as a rule.
-  if (const analyze::Ledger* ledger = view != nullptr ? &view->ledger : workspace_.totals()) {
+  if (view != nullptr && view->whole_run)
+    words = "whole run: only --time changes it  ";
+  else if (const analyze::Ledger* ledger = view != nullptr ? &view->ledger : workspace_.totals()) {
     const uint64_t whole = ledger->whole().count, shown = ledger->shown.count;
     const view::MetricKind& metric =
         view::metric_kind(view != nullptr ? view->metric : workspace_.request().metric);

@@ -246,7 +246,8 @@ void App::print_to(const std::string& path) {
     return;
   }
   view::View printed = screen().printed();
-  if (!kept_[open_].empty()) printed.notes.push_back("Only rows with " + kept_[open_] + ".");
+  if (!kept_[open_].empty() && screen().prints_kept())
+    printed.notes.push_back("Only rows with " + kept_[open_] + ".");
   const auto written = write_new(path, path.ends_with(".csv")    ? render::csv(printed)
                                        : path.ends_with(".json") ? render::json(printed)
                                                                  : render::text(printed, {}));

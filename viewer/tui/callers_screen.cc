@@ -4,7 +4,10 @@
 #include "viewer/tui/callers_screen.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
+#include "viewer/tui/next_match.h"
 #include "viewer/tui/row_words.h"
 
 namespace varve::tui {
@@ -16,10 +19,10 @@ constexpr size_t kMiddleRows = 4;  // heading, the function, other stacks, what 
 
 void CallersScreen::make() {
   // Better names of the same answer leave the cursor where it is.
-  const bool anew = asked_anew(), stays = !anew && shown_ == chosen(path_.back());
-  shown_ = chosen(path_.back());
+  const bool anew = asked_anew(), stays = !anew && shown_ == chosen(path_.last());
+  shown_ = chosen(path_.last());
   const Subject selected = stays ? subject() : Subject{};
-  made_ = workspace_.make_of("callers", chosen(path_.back()));
+  made_ = workspace_.make_of("callers", chosen(path_.last()));
   for (size_t i = 0; i < kParts; ++i)
     widgets_[i].set_table(made_ && i < made_->tables.size() ? &made_->tables[i] : nullptr, units_);
   TableWidget::align(widgets_);
@@ -38,15 +41,16 @@ void CallersScreen::refresh() {
   if (!outdated()) return;
   if (path_.empty()) {
     // The hottest one, where nobody has chosen.
-    path_.push_back(workspace_.hottest_function());
-    if (path_.back().function.empty()) return path_.clear();
+    const Subject hottest = workspace_.hottest_function();
+    if (hottest.function.empty()) return;
+    path_.go_to(hottest, workspace_.steps());
   }
   make();
 }
 
 bool CallersScreen::show(const Subject& subject) {
   if (subject.function.empty()) return false;
-  if (path_.empty() || chosen(path_.back()) != chosen(subject)) path_.push_back(subject);
+  path_.go_to(subject, workspace_.steps());
   make_again();
   return true;
 }
@@ -98,13 +102,6 @@ bool CallersScreen::open() {
   return show(chosen);
 }
 
-bool CallersScreen::go_back() {
-  if (path_.size() < 2) return false;
-  path_.pop_back();
-  make_again();
-  return true;
-}
-
 bool CallersScreen::act(Action action) {
   switch (action) {
     case Action::kUp:
@@ -113,7 +110,9 @@ bool CallersScreen::act(Action action) {
     case Action::kOpen:
       return open();
     case Action::kUndo:
-      return go_back();
+      if (!path_.go_back(workspace_.steps())) return false;
+      make_again();
+      return true;
     default:
       return widgets_[active_].act(action);
   }
@@ -139,13 +138,28 @@ Detail CallersScreen::detail() const {
 }
 
 bool CallersScreen::search(const analyze::Pattern& pattern, Direction direction, bool again) {
-  for (size_t i = 0; i < kParts; ++i) {
-    const size_t part = (active_ + (direction == Direction::kForward ? i : kParts - i)) % kParts;
-    if (!widgets_[part].search(pattern, direction, again && i == 0)) continue;
-    active_ = part;
-    return true;
+  // Through the parts as if they were one list.
+  std::vector<std::pair<size_t, size_t>> places;  // a part and a row in it
+  size_t from = 0;
+  for (size_t part = 0; part < kParts; ++part) {
+    if (part == active_) from = places.size() + widgets_[part].cursor();
+    for (size_t row = 0; row < widgets_[part].rows().size(); ++row) places.emplace_back(part, row);
+    widgets_[part].set_match(pattern);
   }
-  return false;
+  const auto fits = [&](size_t place) {
+    const auto [part, row] = places[place];
+    return widgets_[part].matches(pattern, widgets_[part].rows()[row]);
+  };
+  const auto found = next_match(places.size(), from, direction, again, fits);
+  if (!found) return false;
+  active_ = places[*found].first;
+  widgets_[active_].set_cursor(places[*found].second);
+  return true;
+}
+
+/// Its order is that of the view, and a function without its callers would be no answer.
+bool CallersScreen::has_use(Action action) const {
+  return action != Action::kKeep && action != Action::kNextSort && action != Action::kOnlyThread;
 }
 
 std::function<void()> CallersScreen::way_back_in_view() {

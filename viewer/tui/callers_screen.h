@@ -5,8 +5,8 @@
 
 #include <array>
 #include <string>
-#include <vector>
 
+#include "viewer/tui/function_path.h"
 #include "viewer/tui/view_screen.h"
 
 namespace varve::tui {
@@ -22,6 +22,7 @@ class CallersScreen : public ViewScreen {
   Detail detail() const override;
   bool search(const analyze::Pattern& pattern, Direction direction, bool again) override;
   bool show(const Subject& subject) override;
+  bool has_use(Action action) const override;
 
  protected:
   std::function<void()> way_back_in_view() override;
@@ -32,13 +33,12 @@ class CallersScreen : public ViewScreen {
   void refresh();
   void make();
   bool open();
-  bool go_back();
   bool step(Action action);
   std::array<size_t, kParts> heights(size_t rows) const;
 
   Units units_ = Units::kAll;
-  std::vector<Subject> path_;  // functions, the shown one last
-  std::string shown_;          // when the view was made last
+  FunctionPath path_;
+  std::string shown_;  // when the view was made last
   std::array<TableWidget, kParts> widgets_;
   std::array<size_t, kParts> tops_{};  // rows of the pane where they were drawn
   size_t active_ = kMiddle;

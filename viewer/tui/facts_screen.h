@@ -14,7 +14,9 @@ class FactsScreen : public ListScreen {
 
   void draw(Pane pane) override;
   /// The view chooses its moments itself.
-  bool has_use(Action action) const override { return action != Action::kMetric; }
+  bool has_use(Action action) const override {
+    return action != Action::kMetric && ListScreen::has_use(action);
+  }
   bool click(Point at) override {
     return at.row >= list_at_ && ListScreen::click({at.row - list_at_, at.column});
   }

@@ -12,6 +12,7 @@
 #include "viewer/render/escape.h"
 #include "viewer/render/numbers.h"
 #include "viewer/tui/bars.h"
+#include "viewer/tui/next_match.h"
 #include "viewer/tui/row_words.h"
 
 namespace varve::tui {
@@ -42,6 +43,7 @@ void FlameScreen::refresh() {
   selected_ = zoom_ = 0;
   first_level_ = 0;
   keys_.clear();
+  boxes_.clear();
   if (first_table() == nullptr) return;
   // All that is shown is as wide as the screen, and what is too small for a cell stays blank; shares are of
   // all CPU time, as on other screens.
@@ -52,7 +54,7 @@ void FlameScreen::refresh() {
   std::vector<uint32_t> last_child = {0};
   for (uint32_t i = 0; i < table.rows.size(); ++i) {
     const view::Row& row = table.rows[i];
-    if (row.kind == view::RowKind::kRest || row.kind == view::RowKind::kFilteredOut) continue;
+    if (is_sum(row)) continue;
     const size_t depth = std::min<size_t>(row.depth + 1, above.size());
     above.resize(depth);
     last_child.resize(depth);
@@ -283,6 +285,12 @@ bool FlameScreen::click(Point at) {
   return false;
 }
 
+/// Cells stand by their time, which is theirs in all units.
+bool FlameScreen::has_use(Action action) const {
+  constexpr Action kNone[] = {Action::kKeep, Action::kOnlyThread, Action::kNextSort, Action::kUnits};
+  return std::ranges::find(kNone, action) == std::end(kNone);
+}
+
 Subject FlameScreen::subject() const {
   const uint32_t row = nodes_.empty() ? UINT32_MAX : nodes_[selected_].row;
   return row == UINT32_MAX ? Subject{} : subject_of(made_->tables.front(), row);
@@ -295,16 +303,13 @@ Detail FlameScreen::detail() const {
 
 bool FlameScreen::search(const analyze::Pattern& pattern, Direction direction, bool again) {
   match_ = pattern;
-  const size_t count = nodes_.size();
-  for (size_t i = again ? 1 : 0; i < count + (again ? 1 : 0); ++i) {
-    const auto at =
-        uint32_t((direction == Direction::kForward ? selected_ + i : selected_ + 2 * count - i) % count);
-    if (!pattern.matches(full_name(at))) continue;
-    selected_ = at;
-    if (!below(at, zoom_)) zoom_ = 0;
-    return true;
-  }
-  return false;
+  if (first_table() == nullptr) return false;
+  const auto fits = [&](size_t node) { return pattern.matches(full_name(uint32_t(node))); };
+  const auto found = next_match(nodes_.size(), selected_, direction, again, fits);
+  if (!found) return false;
+  selected_ = uint32_t(*found);
+  if (!below(selected_, zoom_)) zoom_ = 0;
+  return true;
 }
 
 std::function<void()> FlameScreen::way_back_in_view() {

@@ -20,6 +20,7 @@ class FlameScreen : public ViewScreen {
   Subject subject() const override;
   Detail detail() const override;
   bool search(const analyze::Pattern& pattern, Direction direction, bool again) override;
+  bool has_use(Action action) const override;
 
  protected:
   std::function<void()> way_back_in_view() override;

@@ -13,6 +13,8 @@ class HelpScreen : public Screen {
  public:
   void draw(Pane pane) override;
   bool act(Action action) override;
+  /// It is about no profile.
+  bool has_use(Action action) const override { return action == Action::kBack; }
 
  private:
   size_t top_ = 0, rows_ = 1, count_ = 0;

@@ -5,23 +5,52 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "viewer/tui/row_words.h"
 
 namespace varve::tui {
+
 void ListScreen::refresh() {
   follow_units();
   if (!outdated()) return;
   // Who stands on the first row wants to see the largest.
   const auto selected = widget_.cursor() == 0 ? std::nullopt : widget_.selected();
   const std::string name = selected ? widget_.name_of(*selected) : "";
+  const std::string ids = selected ? ids_of(*first_table(), *selected) : "";
   made_ = workspace_.make(kind_, [this](view::Request& request) { tune(request); });
   widget_.set_table(first_table(), units_);
+  keep_order();
   order_rows();
   widget_.set_cursor(0);
-  // The row that was selected is looked for by its name: it may stand elsewhere now.
-  for (const uint32_t row : widget_.rows())
-    if (!name.empty() && widget_.name_of(row) == name) return widget_.select(row);
+  if (!name.empty()) select_again(name, ids);
+}
+
+/// The row that was selected may stand elsewhere now, and others may have its name.
+void ListScreen::select_again(const std::string& name, const std::string& ids) {
+  std::optional<uint32_t> same_name;
+  for (const uint32_t row : widget_.rows()) {
+    if (widget_.name_of(row) != name) continue;
+    if (ids_of(*first_table(), row) == ids) return widget_.select(row);
+    if (!same_name) same_name = row;
+  }
+  if (same_name) widget_.select(*same_name);
+}
+
+/// Where it is in this table: another one may have it elsewhere, or not at all.
+std::optional<size_t> ListScreen::sorted() const {
+  const view::Table* table = first_table();
+  for (size_t j = 0; sorted_by_ && table != nullptr && j < table->columns.size(); ++j)
+    if (table->columns[j].title == sorted_by_->title && table->columns[j].id == sorted_by_->id) return j;
+  return std::nullopt;
+}
+
+/// A column that is gone sorts nothing any more, and who asks for an order by its name gets that.
+void ListScreen::keep_order() {
+  const bool asked = std::exchange(asked_sort_, workspace_.request().sort) != workspace_.request().sort;
+  if (!asked && (!sorted_by_ || first_table() == nullptr || sorted())) return;
+  sorted_by_.reset();
+  reverse_ = false;
 }
 
 void ListScreen::order_rows() {
@@ -29,18 +58,21 @@ void ListScreen::order_rows() {
   if (table == nullptr) return;
   std::vector<uint32_t> rows(table->rows.size());
   std::iota(rows.begin(), rows.end(), 0u);
-  if (kept_.given()) std::erase_if(rows, [&](uint32_t row) { return !kept_.matches(widget_.name_of(row)); });
-  if (sorted_)
-    sort_rows_by(*table, *sorted_, reverse_, rows);
-  else if (reverse_)
-    std::ranges::reverse(rows);
+  if (kept_.given()) std::erase_if(rows, [&](uint32_t row) { return !widget_.matches(kept_, row); });
+  if (sorted()) {
+    sort_rows_by(*table, *sorted(), reverse_, rows);
+  } else if (reverse_) {
+    const auto sums = std::stable_partition(rows.begin(), rows.end(),
+                                            [&](uint32_t row) { return !is_sum(table->rows[row]); });
+    std::reverse(rows.begin(), sums);
+  }
   widget_.set_rows(std::move(rows));
-  widget_.set_sorted(sorted_);
+  widget_.set_sorted(sorted());
 }
 
 void ListScreen::sort_by(size_t column) {
-  reverse_ = sorted_ == column && !reverse_;
-  sorted_ = column;
+  reverse_ = sorted() == column && !reverse_;
+  sorted_by_ = first_table()->columns[column];
   order_rows();
   widget_.set_cursor(0);
 }
@@ -49,9 +81,9 @@ void ListScreen::sort_by(size_t column) {
 void ListScreen::next_sort(ptrdiff_t step) {
   const std::vector<size_t>& columns = widget_.shown_columns();
   if (columns.empty()) return;
-  const auto at = sorted_ ? std::ranges::find(columns, *sorted_) - columns.begin() : (step > 0 ? -1 : 0);
+  const auto at = sorted() ? std::ranges::find(columns, *sorted()) - columns.begin() : (step > 0 ? -1 : 0);
   const auto count = ptrdiff_t(columns.size());
-  sorted_.reset();
+  sorted_by_.reset();
   reverse_ = false;
   sort_by(columns[size_t((at + step + count) % count)]);
 }

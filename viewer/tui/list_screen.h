@@ -11,7 +11,8 @@ namespace varve::tui {
 
 class ListScreen : public TableScreen {
  public:
-  ListScreen(Workspace& workspace, std::string kind) : TableScreen(workspace, std::move(kind)) {}
+  ListScreen(Workspace& workspace, std::string kind)
+      : TableScreen(workspace, std::move(kind)), asked_sort_(workspace.request().sort) {}
 
   bool act(Action action) override;
   bool sort_at(Point at) override;
@@ -26,11 +27,15 @@ class ListScreen : public TableScreen {
 
  private:
   void order_rows();
+  void select_again(const std::string& name, const std::string& ids);
+  std::optional<size_t> sorted() const;
+  void keep_order();
   void sort_by(size_t column);
   void next_sort(ptrdiff_t step);
 
   analyze::Pattern kept_;
-  std::optional<size_t> sorted_;  // nothing: as the view has it
+  std::optional<view::Column> sorted_by_;  // nothing: as the view has it
+  view::Sort asked_sort_;                  // when the view was made last
   bool reverse_ = false;
 };
 

@@ -21,7 +21,9 @@ class PairScreen : public ListScreen {
 
   void draw(Pane pane) override;
   /// What it shows is no CPU time.
-  bool has_use(Action action) const override { return action != Action::kMetric; }
+  bool has_use(Action action) const override {
+    return action != Action::kMetric && ListScreen::has_use(action);
+  }
   bool click(Point at) override { return at.row < top_rows_ && ListScreen::click(at); }
 
  private:

@@ -15,10 +15,6 @@
 namespace varve::tui {
 namespace {
 
-bool is_sum(const view::Row& row) {
-  return row.kind == view::RowKind::kRest || row.kind == view::RowKind::kFilteredOut;
-}
-
 const view::Cell* find_cell(const view::Table& table, uint32_t row, std::string_view id) {
   for (size_t j = 0; j < table.columns.size(); ++j) {
     const view::Column& column = table.columns[j];
@@ -47,6 +43,10 @@ std::string bare_name(std::string name) {
 }
 
 }  // namespace
+
+bool is_sum(const view::Row& row) {
+  return row.kind == view::RowKind::kRest || row.kind == view::RowKind::kFilteredOut;
+}
 
 std::string cell_of(const view::Table& table, uint32_t row, std::string_view id) {
   const view::Cell* cell = find_cell(table, row, id);
@@ -97,6 +97,17 @@ std::vector<uint64_t> tree_keys(const view::Table& table) {
   return keys;
 }
 
+std::string ids_of(const view::Table& table, uint32_t row) {
+  std::string ids;
+  for (const std::string_view id : {"pid", "tid", "image", "object_id", "place", "module", "file", "line"})
+    ids += cell_of(table, row, id) + '\n';
+  return ids;
+}
+
+bool has_column_id(const view::Table& table, std::string_view id) {
+  return std::ranges::find(table.columns, id, &view::Column::id) != table.columns.end();
+}
+
 Subject subject_of(const view::Table& table, uint32_t row) {
   Subject subject;
   if (is_sum(table.rows[row])) return subject;
@@ -138,8 +149,9 @@ void sort_rows_by(const view::Table& table, size_t column, bool reverse, std::ve
   const auto before = [&](uint32_t a, uint32_t b) {
     const view::Cell &of_a = table.row(a)[column], &of_b = table.row(b)[column];
     const auto *name_a = std::get_if<std::string_view>(&of_a), *name_b = std::get_if<std::string_view>(&of_b);
-    if (name_a != nullptr && name_b != nullptr) return *name_a < *name_b;
-    return weight(of_a) > weight(of_b);
+    if (name_a == nullptr && name_b == nullptr) return weight(of_a) > weight(of_b);
+    // A cell without a text stands as one with an empty one.
+    return (name_a ? *name_a : std::string_view()) < (name_b ? *name_b : std::string_view());
   };
   std::stable_sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) {
     const bool sum_a = is_sum(table.rows[a]), sum_b = is_sum(table.rows[b]);

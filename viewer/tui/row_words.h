@@ -13,6 +13,14 @@ namespace varve::tui {
 /// The text of the cell in the column with this id or, without id, this title; empty if there is none.
 std::string cell_of(const view::Table& table, uint32_t row, std::string_view id);
 
+/// Whether a row stands for others: those that are cut off, or filtered out.
+bool is_sum(const view::Row& row);
+
+/// What tells rows of one name apart, for finding one again in a view that is made anew.
+std::string ids_of(const view::Table& table, uint32_t row);
+
+bool has_column_id(const view::Table& table, std::string_view id);
+
 /// The number of that cell; 0 if there is none.
 uint64_t number_of(const view::Table& table, uint32_t row, std::string_view id);
 

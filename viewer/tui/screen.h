@@ -59,6 +59,10 @@ class Screen {
   virtual bool keep(const analyze::Pattern&) { return false; }
   /// The view that it shows; null: nothing yet.
   virtual const view::View* shown() const { return nullptr; }
+  /// The view whose sums stand in the line above the screen.
+  virtual const view::View* summed() const { return shown(); }
+  /// Whether printed() has only the rows that keep() leaves.
+  virtual bool prints_kept() const { return true; }
   /// What `P` writes: the view, with the rows that are there to be seen, in their order. Points into shown().
   virtual view::View printed() const { return *shown(); }
   /// About another function, where the screen is about one. False: it is not, or there is no such function.

@@ -15,6 +15,8 @@ class SummaryScreen : public ListScreen {
   bool click(Point at) override;
   bool sort_at(Point at) override;
   const view::View* shown() const override { return summary_ ? &*summary_ : nullptr; }
+  const view::View* summed() const override { return ListScreen::shown(); }
+  bool prints_kept() const override { return false; }
 
  private:
   void refresh() override;

@@ -9,6 +9,7 @@
 
 #include "viewer/render/cells.h"
 #include "viewer/tui/bars.h"
+#include "viewer/tui/next_match.h"
 #include "viewer/tui/scroll.h"
 
 namespace varve::tui {
@@ -311,7 +312,6 @@ std::string TableWidget::name_of(uint32_t row) const {
   return text == nullptr ? text_of(row, columns_.back()) : std::string(*text);
 }
 
-/// In any of its texts that is shown.
 bool TableWidget::matches(const analyze::Pattern& pattern, uint32_t row) const {
   return std::ranges::any_of(columns_, [&](size_t column) {
     const auto* text = std::get_if<std::string_view>(&table_->row(row)[column]);
@@ -320,17 +320,10 @@ bool TableWidget::matches(const analyze::Pattern& pattern, uint32_t row) const {
 }
 
 bool TableWidget::search(const analyze::Pattern& pattern, Direction direction, bool again) {
-  const size_t count = rows_.size();
-  if (count == 0) return false;
-  for (size_t i = again ? 1 : 0; i < count + (again ? 1 : 0); ++i) {
-    const size_t step = i % count;
-    const size_t at =
-        direction == Direction::kForward ? (cursor_ + step) % count : (cursor_ + count - step) % count;
-    if (!matches(pattern, rows_[at])) continue;
-    cursor_ = at;
-    return true;
-  }
-  return false;
+  const auto fits = [&](size_t at) { return matches(pattern, rows_[at]); };
+  const auto found = next_match(rows_.size(), cursor_, direction, again, fits);
+  if (found) cursor_ = *found;
+  return found.has_value();
 }
 
 std::function<void()> TableWidget::way_back() {

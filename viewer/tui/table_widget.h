@@ -55,8 +55,10 @@ class TableWidget {
   bool click(Point at);
   /// The column of the table whose heading is there.
   std::optional<size_t> heading_at(Point at) const;
-  /// To the next row shown whose name matches.
+  /// To the next row shown that matches.
   bool search(const analyze::Pattern& pattern, Direction direction, bool again);
+  /// Whether one of the texts of a row that are shown has a match.
+  bool matches(const analyze::Pattern& pattern, uint32_t row) const;
   /// Undoes searches from now on; the table stays the same, but not its rows.
   std::function<void()> way_back();
   /// The name of a row, as it is drawn but whole.
@@ -81,7 +83,6 @@ class TableWidget {
   void draw_cell(Pane& pane, size_t line, const Place& place, size_t index) const;
   void draw_name(Pane& pane, size_t line, const Place& place, size_t index, Style style) const;
   std::string text_of(uint32_t row, size_t column) const;
-  bool matches(const analyze::Pattern& pattern, uint32_t row) const;
   Style style_of(const view::Cell& cell, const view::Row& row, size_t column) const;
 
   const view::Table* table_ = nullptr;

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "viewer/render/render.h"
+#include "viewer/tui/next_match.h"
 #include "viewer/tui/scroll.h"
 
 namespace varve::tui {
@@ -42,13 +43,18 @@ bool TextScreen::act(Action action) {
 bool TextScreen::search(const analyze::Pattern& pattern, Direction direction, bool again) {
   match_ = pattern;
   const size_t count = lines_.size(), from = std::min(found_.value_or(top_), count);
-  for (size_t i = again ? 1 : 0; i < count + (again ? 1 : 0); ++i) {
-    const size_t at = (direction == Direction::kForward ? from + i : from + 2 * count - i) % count;
-    if (!pattern.matches(lines_[at])) continue;
-    found_ = top_ = at;
-    return true;
-  }
-  return false;
+  const auto fits = [&](size_t line) { return pattern.matches(lines_[line]); };
+  const auto line = next_match(count, from, direction, again, fits);
+  if (line) found_ = top_ = *line;
+  return line.has_value();
+}
+
+/// It has lines and no rows.
+bool TextScreen::has_use(Action action) const {
+  constexpr Action kNone[] = {Action::kKeep,         Action::kOnlyThread, Action::kOnlyModule,
+                              Action::kOnlyFunction, Action::kAnnotate,   Action::kNextSort,
+                              Action::kUnits};
+  return std::ranges::find(kNone, action) == std::end(kNone);
 }
 
 std::function<void()> TextScreen::way_back_in_view() {

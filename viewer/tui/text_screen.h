@@ -17,6 +17,7 @@ class TextScreen : public ViewScreen {
   void draw(Pane pane) override;
   bool act(Action action) override;
   bool search(const analyze::Pattern& pattern, Direction direction, bool again) override;
+  bool has_use(Action action) const override;
 
  protected:
   std::function<void()> way_back_in_view() override;

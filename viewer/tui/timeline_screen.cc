@@ -11,6 +11,7 @@
 #include "viewer/analyze/timeline_path.h"
 #include "viewer/render/bars.h"
 #include "viewer/render/numbers.h"
+#include "viewer/tui/next_match.h"
 #include "viewer/tui/row_words.h"
 #include "viewer/tui/scroll.h"
 #include "viewer/view/band_words.h"
@@ -24,9 +25,11 @@ constexpr size_t kTick = 12;         // columns between times on the axis
 constexpr size_t kMostGraphRows = 8;
 constexpr Style kPath{.ink = Ink::kAccent, .bold = true};
 
+constexpr size_t kMostLevel = 10;  // that a letter says: any from there on
+
 /// The level that a letter of a level strip says: "3", "+" from ten on, "." for hardly any.
 size_t level_of(char letter) {
-  return letter >= '0' && letter <= '9' ? size_t(letter - '0') : letter == '+' ? 10 : 0;
+  return letter >= '0' && letter <= '9' ? size_t(letter - '0') : letter == '+' ? kMostLevel : 0;
 }
 
 Style state_style(char letter) {
@@ -38,11 +41,11 @@ Style state_style(char letter) {
 }  // namespace
 
 void TimelineScreen::refresh(size_t slices) {
-  const bool changed = outdated(), resized = slices_ != slices;
-  if (!changed && !resized) return;
-  const bool anew = asked_anew();
-  if (anew) zooms_.clear();
-  if (anew || resized) unmark();
+  const bool outdated = this->outdated();
+  if (!outdated && !std::exchange(changed_, false) && slices_ == slices) return;
+  if (asked_anew()) zooms_.clear(), unmark();
+  const Pointed before = pointed();
+  if (line_ < threads_.size()) thread_ = ids_of(made_->tables.front(), uint32_t(threads_[line_]));
   slices_ = slices;
   const auto tune = [&](view::Request& request) {
     request.slices = slices;
@@ -53,9 +56,8 @@ void TimelineScreen::refresh(size_t slices) {
               : workspace_.make_range("timeline", {zooms_.back().begin}, {zooms_.back().end}, tune);
   levels_.clear();
   threads_.clear();
-  cursor_ = std::min(cursor_, slices - 1);
+  if (!made_) return point_at(before);
   begin_ = end_ = 0;
-  if (!made_) return;
   for (const view::Fact& fact : made_->facts) {
     const auto* ns = std::get_if<uint64_t>(&fact.value);
     if (ns != nullptr && fact.id == "begin_ns") begin_ = *ns;
@@ -65,6 +67,22 @@ void TimelineScreen::refresh(size_t slices) {
   const view::Table& table = made_->tables.front();
   for (size_t i = 0; i < table.rows.size(); ++i)
     (table.rows[i].kind == view::RowKind::kSpecial ? levels_ : threads_).push_back(i);
+  point_at(before);
+  for (size_t i = 0; i < threads_.size(); ++i)
+    if (ids_of(table, uint32_t(threads_[i])) == thread_) line_ = i;
+}
+
+TimelineScreen::Pointed TimelineScreen::pointed() const {
+  Pointed now{middle_of(cursor_), std::nullopt, std::nullopt};
+  if (mark_) now.mark = middle_of(*mark_);
+  if (mark_end_) now.mark_end = middle_of(*mark_end_);
+  return now;
+}
+
+void TimelineScreen::point_at(const Pointed& before) {
+  cursor_ = slice_at(before.cursor);
+  if (before.mark) mark_ = slice_at(*before.mark);
+  if (before.mark_end) mark_end_ = slice_at(*before.mark_end);
   line_ = std::min(line_, threads_.empty() ? 0 : threads_.size() - 1);
 }
 
@@ -79,6 +97,17 @@ std::string_view TimelineScreen::strip_of(size_t row, std::string_view column) c
 uint64_t TimelineScreen::time_at(size_t slice) const {
   if (slices_ == 0) return begin_;
   return begin_ + uint64_t(double(end_ - begin_) * double(std::min(slice, slices_)) / double(slices_));
+}
+
+uint64_t TimelineScreen::middle_of(size_t slice) const {
+  return time_at(slice) + (time_at(slice + 1) - time_at(slice)) / 2;
+}
+
+/// The nearest, of a time that is not shown.
+size_t TimelineScreen::slice_at(uint64_t time) const {
+  if (end_ <= begin_ || slices_ == 0) return 0;
+  const uint64_t inside = std::clamp(time, begin_, end_ - 1) - begin_;
+  return std::min(size_t(double(inside) / double(end_ - begin_) * double(slices_)), slices_ - 1);
 }
 
 void TimelineScreen::draw_axis(Pane& pane, size_t row) const {
@@ -104,7 +133,7 @@ size_t TimelineScreen::draw_levels(Pane& pane, size_t row, size_t height) const 
     const size_t rows = std::min({height, most, kMostGraphRows});
     for (size_t i = 0; i < rows; ++i) {
       const size_t level = (rows - i) * most / rows;  // a block is there from this level on
-      pane.put(row, 0, i == 0 ? fmt::format("running {}", most) : "", kDim);
+      pane.put(row, 0, i == 0 ? fmt::format("running {}{}", most, most >= kMostLevel ? "+" : "") : "", kDim);
       for (size_t slice = 0; slice < strip.size(); ++slice)
         if (level_of(strip[slice]) >= level)
           pane.repeat(row, kNameColumns + slice, pane.look().utf8 ? U'█' : U'#', 1, {.ink = Ink::kAccent});
@@ -205,10 +234,9 @@ void TimelineScreen::zoom(bool in) {
     const Range range{time_at(from), time_at(to)};
     if (range.end <= range.begin + slices_) return;  // a nanosecond a slice is the end
     zooms_.push_back(range);
-    // What the cursor is at stays under it.
-    cursor_ = from <= cursor_ && cursor_ < to ? (cursor_ - from) * slices_ / (to - from) : slices_ / 2;
+    unmark();  // it is all that is shown
   }
-  slices_ = 0;
+  changed_ = true;
 }
 
 bool TimelineScreen::act(Action action) {
@@ -247,7 +275,7 @@ bool TimelineScreen::act(Action action) {
       return true;
     case Action::kNextSort:
       by_object_ = !by_object_;
-      slices_ = 0;
+      changed_ = true;
       return true;
     default:
       return scroll(action, page_, threads_.size(), line_);
@@ -310,14 +338,12 @@ Detail TimelineScreen::detail() const {
 }
 
 bool TimelineScreen::search(const analyze::Pattern& pattern, Direction direction, bool again) {
-  const size_t count = threads_.size();
-  for (size_t i = again ? 1 : 0; i < count + (again ? 1 : 0); ++i) {
-    const size_t at = (direction == Direction::kForward ? line_ + i : line_ + 2 * count - i) % count;
-    if (!pattern.matches(cell_of(made_->tables.front(), uint32_t(threads_[at]), "name"))) continue;
-    line_ = at;
-    return true;
-  }
-  return false;
+  const auto fits = [&](size_t line) {
+    return pattern.matches(cell_of(made_->tables.front(), uint32_t(threads_[line]), "name"));
+  };
+  const auto line = next_match(threads_.size(), line_, direction, again, fits);
+  if (line) line_ = *line;
+  return line.has_value();
 }
 
 std::function<void()> TimelineScreen::way_back_in_view() {

@@ -34,7 +34,17 @@ class TimelineScreen : public ViewScreen {
     uint64_t begin, end;  // ns since the start of the run
   };
 
+  /// The moments that are pointed at, in ns since the start of the run: of other slices others would be.
+  struct Pointed {
+    uint64_t cursor;
+    std::optional<uint64_t> mark, mark_end;
+  };
+
   void refresh(size_t slices);
+  Pointed pointed() const;
+  void point_at(const Pointed& before);
+  uint64_t middle_of(size_t slice) const;
+  size_t slice_at(uint64_t time) const;
   void draw_axis(Pane& pane, size_t row) const;
   size_t draw_levels(Pane& pane, size_t row, size_t height) const;
   void draw_thread(Pane& pane, size_t row, size_t line) const;
@@ -50,9 +60,11 @@ class TimelineScreen : public ViewScreen {
   std::string_view strip_of(size_t row, std::string_view column) const;
 
   size_t slices_ = 0;
+  bool changed_ = false;  // what is asked of the view, by this screen itself
   std::vector<Range> zooms_;
   std::vector<size_t> levels_, threads_;  // rows of the table
   uint64_t begin_ = 0, end_ = 0;
+  std::string thread_;  // ids_of() of the row that was selected when the view was made
   size_t cursor_ = 0, line_ = 0, top_ = 0, page_ = 1;
   size_t threads_at_ = 0;
   bool by_object_ = false;                 // letters say for what threads wait, not how

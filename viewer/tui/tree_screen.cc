@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "viewer/render/tree_lines.h"
+#include "viewer/tui/next_match.h"
 #include "viewer/tui/row_words.h"
 
 namespace varve::tui {
@@ -13,10 +14,6 @@ namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
 constexpr size_t kMostLevels = 8;  // of branches that are drawn; deeper ones are a number
-
-bool in_tree(const view::Row& row) {
-  return row.kind != view::RowKind::kRest && row.kind != view::RowKind::kFilteredOut;
-}
 
 }  // namespace
 
@@ -77,7 +74,7 @@ void TreeScreen::find_family() {
   open_.assign(count, false);
   std::vector<uint32_t> above;  // the last row of each depth
   for (uint32_t i = 0; i < count; ++i) {
-    const uint32_t depth = in_tree(table->rows[i]) ? table->rows[i].depth : 0;
+    const uint32_t depth = !is_sum(table->rows[i]) ? table->rows[i].depth : 0;
     for (size_t d = depth; d < above.size(); ++d) end_[above[d]] = i;
     above.resize(std::min<size_t>(above.size(), depth));
     if (depth > 0 && !above.empty()) parent_[i] = above.back();
@@ -262,18 +259,15 @@ bool TreeScreen::search(const analyze::Pattern& pattern, Direction direction, bo
   widget_.set_match(pattern);
   const auto row = widget_.selected();
   if (!row) return false;
-  const size_t count = open_.size();
-  for (size_t i = again ? 1 : 0; i < count + (again ? 1 : 0); ++i) {
-    const size_t step = i % count;
-    const auto at =
-        uint32_t(direction == Direction::kForward ? (*row + step) % count : (*row + count - step) % count);
-    if (!stands(at) || !pattern.matches(widget_.name_of(at))) continue;
-    open_parents(at);
-    show_rows();
-    widget_.select(at);
-    return true;
-  }
-  return false;
+  const auto fits = [&](size_t at) {
+    return stands(uint32_t(at)) && pattern.matches(widget_.name_of(uint32_t(at)));
+  };
+  const auto found = next_match(open_.size(), *row, direction, again, fits);
+  if (!found) return false;
+  open_parents(uint32_t(*found));
+  show_rows();
+  widget_.select(uint32_t(*found));
+  return true;
 }
 
 void TreeScreen::find_kept() {

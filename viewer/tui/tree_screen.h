@@ -20,6 +20,10 @@ class TreeScreen : public TableScreen {
   bool search(const analyze::Pattern& pattern, Direction direction, bool again) override;
   bool show_hot_path(const Subject& subject) override;
   bool keep(const analyze::Pattern& pattern) override;
+  /// The view has its order.
+  bool has_use(Action action) const override {
+    return action != Action::kNextSort && TableScreen::has_use(action);
+  }
 
  protected:
   std::function<void()> way_back_in_view() override;

@@ -3,6 +3,9 @@
 // Context: viewer.
 #include "viewer/tui/view_screen.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "viewer/tui/row_words.h"
 
 namespace varve::tui {
@@ -32,6 +35,20 @@ view::View TableScreen::printed() const {
     table.cells.insert(table.cells.end(), cells.begin(), cells.end());
   }
   return view;
+}
+
+bool TableScreen::has_use(Action action) const {
+  struct About {
+    Action action;
+    const char* column;
+  };
+  static constexpr About kAbout[] = {{Action::kOnlyThread, "tid"},
+                                     {Action::kOnlyModule, "module"},
+                                     {Action::kOnlyFunction, "function"},
+                                     {Action::kAnnotate, "function"}};
+  const auto about = std::ranges::find(kAbout, action, &About::action);
+  return about == std::end(kAbout) || first_table() == nullptr ||
+         has_column_id(*first_table(), about->column);
 }
 
 Detail TableScreen::detail() const {

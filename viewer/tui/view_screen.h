@@ -58,6 +58,8 @@ class TableScreen : public ViewScreen {
   Subject subject() const override;
   Detail detail() const override;
   view::View printed() const override;
+  /// By what the rows of its table say they are about.
+  bool has_use(Action action) const override;
 
  protected:
   TableScreen(Workspace& workspace, std::string kind) : ViewScreen(workspace), kind_(std::move(kind)) {}

@@ -56,6 +56,8 @@ class Workspace {
   void read_code_later() { later_code_.emplace(); }
   /// False: there is nothing to undo.
   bool undo();
+  /// How many of those there are.
+  size_t steps() const { return steps_.size() - 1; }
   /// Takes all filters back, but those of the first request; what else was set stays. One step, for undo().
   void clear();
   /// Whether there are filters that clear() takes back; whether undo() would bring back what it took.

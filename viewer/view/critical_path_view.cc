@@ -85,8 +85,9 @@ void add_path_notes(View& view, const Source& source, const Request& request,
         "time, and by no more than Total if it did not wait either; by less where another path is then the "
         "longest.");
   const analyze::Filter& filter = request.filter;
-  if (filter.thread.given() || filter.process.given() || filter.module.given() || filter.function.given() ||
-      filter.object.given() || request.metric != analyze::kCpu)
+  view.whole_run = filter.thread.given() || filter.process.given() || filter.module.given() ||
+                   filter.function.given() || filter.object.given() || request.metric != analyze::kCpu;
+  if (view.whole_run)
     view.notes.push_back(
         "The critical path is that of the whole run: of the filters only --time changes what is shown.");
 }

@@ -109,6 +109,7 @@ struct View {
   analyze::Ledger ledger;
   analyze::Metric metric = analyze::kCpu;  // what the ledger is of
   std::string filter;                      // in words; empty: none
+  bool whole_run = false;                  // there are filters that change nothing of what it shows
   std::deque<std::string> texts;           // what cells point to and nobody else owns
 
   std::string_view own(std::string text);
