@@ -12,10 +12,7 @@ good=$BUILD/formatted
 while IFS= read -r file; do [ "$good" -nt "$file" ] || echo "$file"; done <"$work/files" >"$work/changed"
 xargs -r ${CLANG_FORMAT:-clang-format} --dry-run -Werror <"$work/changed" >"$work/log" 2>&1 ||
   fail "run make format; $(grep -c 'error:' "$work/log") places: $(grep 'error:' "$work/log" | cut -d: -f1 | sort -u | head -20 | tr '\n' ' ')"
-bad=
-while IFS= read -r file; do
-  [ "$(head -1 "$file")" = "// SPDX-License-Identifier: MIT" ] || bad="$bad $file"
-  sed -n 2p "$file" | grep -q '^// ' || bad="$bad $file"
-done <"$work/files"
-[ -z "$bad" ] || fail "without licence or first paragraph:$bad"
+# One process for all: one for each of a thousand files took half a minute.
+bad=$(xargs awk 'FNR == 1 && $0 != "// SPDX-License-Identifier: MIT" || FNR == 2 && !/^\/\/ / { print FILENAME }' <"$work/files" | tr '\n' ' ')
+[ -z "$bad" ] || fail "without licence or first paragraph: $bad"
 touch -r "$work/files" "$good"  # what was changed meanwhile is looked at again

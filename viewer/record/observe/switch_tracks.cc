@@ -86,6 +86,7 @@ SwitchTracks::Track& SwitchTracks::begin_track(int32_t pid, int32_t tid, int32_t
   track.start_seen = start_seen;
   name.copy(track.name, sizeof track.name - 1);
   write_track(track);
+  ++threads_of_[pid];
   return *(last_ = &(live_[tid] = track));
 }
 
@@ -120,6 +121,7 @@ void SwitchTracks::end_track(Track& track, Nanos time) {
   record.involuntary_switches = lost_ ? format::kUnknownCount : track.involuntary;
   writer_.track_end(record);
   if (track.tid == track.pid) stacks_.forget(track.pid);
+  if (--threads_of_[track.pid] == 0) threads_of_.erase(track.pid);
   last_ = nullptr;
   live_.erase(track.tid);
 }
@@ -190,14 +192,25 @@ void SwitchTracks::take_name(const RingEvent& event) {
   write_track(track);
 }
 
+/// Threads of its process beside the event's own. Most processes that execute a program have none, which is
+/// known without a walk through all threads of the run.
+std::vector<int32_t> SwitchTracks::others_of(const RingEvent& event) {
+  std::vector<int32_t> others;
+  const Track* own = find(event.tid);
+  const auto threads = threads_of_.find(event.pid);
+  const uint32_t without_others = own && own->pid == event.pid ? 1 : 0;
+  if (threads == threads_of_.end() || threads->second <= without_others) return others;
+  for (const auto& [tid, track] : live_)
+    if (track.pid == event.pid && tid != event.tid) others.push_back(tid);
+  return others;
+}
+
 /// A thread that executes another program becomes the only one of its process, and takes the first one's id.
 /// Where it was not the first, its track ends under its own id, and what it does from now on is another's.
 void SwitchTracks::take_exec(const RingEvent& event) {
   stacks_.forget(event.pid);
   std::erase_if(ended_alive_, [&](const EndedAlive& each) { return each.pid == event.pid; });
-  std::vector<int32_t> others;
-  for (const auto& [tid, track] : live_)
-    if (track.pid == event.pid && tid != event.tid) others.push_back(tid);
+  const std::vector<int32_t> others = others_of(event);
   if (others.empty() || find(event.tid)) {
     take_name(event);
   } else {

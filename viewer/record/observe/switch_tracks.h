@@ -86,13 +86,15 @@ class SwitchTracks {
   void note_hidden(Nanos until);
   void take_name(const RingEvent& event);
   void take_exec(const RingEvent& event);
+  std::vector<int32_t> others_of(const RingEvent& event);
   void take_lost(const RingEvent& event);
 
   ObserverWriter& writer_;
   Subject subject_;
   StackLooks stacks_;
-  std::unordered_map<int32_t, Track> live_;  // by tid
-  Track* last_ = nullptr;                    // of the event before: often the same thread's
+  std::unordered_map<int32_t, Track> live_;           // by tid
+  std::unordered_map<int32_t, uint32_t> threads_of_;  // how many of these a process has, by pid
+  Track* last_ = nullptr;                             // of the event before: often the same thread's
   uint32_t tracks_ = 0;
   std::vector<Stretch> blocked_;  // not looked at yet, in no order
   size_t next_blocked_ = 0;
