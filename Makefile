@@ -210,15 +210,14 @@ replays: $(patsubst test/fuzz/fuzz_%.cc,$(BUILD)/replay/%,$(FUZZ_SRC))
 # Builds what the tests run, then runs all of them, or those that T names (see test). The corpus wants the sanitizers' build.
 CHECKED := all programs $(BUILD)/unit-tests
 check: deps-check
-	+$(SUBMAKE) $(CHECKED)
+	+$(SUBMAKE) test
+
+# The same without looking for packages. One kind or one test: make test T=unit, T=structure, T=e2e, T=13_terminal.
+test: $(CHECKED)
 	+$(SUBMAKE) VARIANT=faults BUILD=build/faults build/faults/libvarve.so
 ifneq ($(if $(T),$(filter e2e,$(T))$(findstring fuzz,$(T)),all),)
 	+$(SUBMAKE) VARIANT=asan BUILD=build/asan replays
 endif
-	BUILD=$(BUILD) CXX="$(CXX)" test/run.sh $(T)
-
-# The same without looking for packages. One kind or one test: make test T=unit, T=structure, T=e2e, T=13_terminal.
-test: $(CHECKED)
 	BUILD=$(BUILD) CXX="$(CXX)" test/run.sh $(T)
 
 # All but the timing of other people's programs, with varve's own code under AddressSanitizer and UBSan.

@@ -27,14 +27,20 @@ for what in "$@"; do
   esac
 done
 
-# One script and its seconds: its output is shown only if it fails; what it had to leave out, always.
+# One script and its seconds: its output is shown only if it fails; what it had to leave out or to repeat, always. It is a job with a
+# group of its own, so that what it leaves running is ended and signals are as a shell has them in the foreground.
 run_script() {
   local log=$logs/${1//\//_} begin=$SECONDS
-  timeout --kill-after=5 "$TEST_LIMIT" bash "$1" >"$log" 2>&1 </dev/null
+  set -m
+  timeout --kill-after=5 "$TEST_LIMIT" bash "$1" >"$log" 2>&1 </dev/null &
+  local group=$!
+  set +m
+  wait $group
   local code=$?
+  kill -KILL -- -$group 2>/dev/null
   if [ $code = 0 ]; then
     echo passed >"$log.result"
-    printf '%s\n' "ok    $1 $((SECONDS - begin)) s$(sed -n 's/^SKIPPED/\n      SKIPPED/p' "$log")"
+    printf '%s\n' "ok    $1 $((SECONDS - begin)) s$(sed -nE 's/^(SKIPPED|AGAIN)/\n      \1/p' "$log")"
     return
   fi
   echo failed >"$log.result"
@@ -48,8 +54,9 @@ export -f run_script
 passed=0
 failed=0
 if [ -n "$units" ]; then
-  "$BUILD/unit-tests" >"$logs/unit" 2>&1
+  timeout --kill-after=5 900 "$BUILD/unit-tests" --timeout 120 >"$logs/unit" 2>&1
   code=$?
+  [ $code != 124 ] || echo "no end within 900 s" >>"$logs/unit"
   # [====] Synthesis: Tested: 12 | Passing: 12 | Failing: 0 | Crashing: 0
   line=$(sed 's/\x1b\[[0-9;]*m//g' "$logs/unit" | grep 'Synthesis:' | tail -1)
   passed=$(sed -n 's/.*Passing: *\([0-9]*\).*/\1/p' <<<"$line")

@@ -55,9 +55,10 @@ print(got)
 P
 # What is started leads a group of its own, and says that it is ready by a file of that name.
 cat >started.py <<'P'
-import os, signal, subprocess, time
+import ctypes, os, signal, subprocess, time
 def begin():
     os.setpgrp()
+    ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG: it does not outlive a test that fails
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # as a shell's jobs in the background may not have it
 def start(words):
     child = subprocess.Popen(words, preexec_fn=begin)

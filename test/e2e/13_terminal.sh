@@ -21,8 +21,9 @@ def until(text, limit=15):
         try:
             if select.select([terminal], [], [], 0.1)[0]: seen += os.read(terminal, 65536)
         except OSError:
-            break
-    seen = seen.split(text, 1)[-1]
+            sys.exit("the terminal is gone before " + repr(text))
+    before, seen = seen.split(text, 1)
+    return before
 def type(text): os.write(terminal, text.encode())
 exec(open(sys.argv[1]).read())
 P
@@ -75,13 +76,15 @@ def stop_and_go_on():
     until(b"Stopped")
     type("fg\n")
     time.sleep(0.5)
+codes = []
 for varve in "", os.environ["VARVE"] + " record -q -o g ":
     type(varve + "timeout 60 sh -c 'echo sta''rted; while :; do sleep 0.1; done'\n")
     until(b"started")
     time.sleep(0.5)
     type("\x03")
-    type("echo co''de=$?\n")
+    type("echo co''de=$?.\n")
     until(b"code=")
+    codes.append(until(b"."))
     type(varve.replace("-o ", "-o read-") + "timeout 60 sh -c 'echo rea''dy; read word; echo go''t $word'\n")
     until(b"ready")
     type("something\n")
@@ -94,9 +97,11 @@ for varve in "", os.environ["VARVE"] + " record -q -o g ":
     type(varve.replace("-o ", "-o piped-") + "timeout 60 sh -c 'echo rea''dy; while :; do sleep 0.1; done' | tee log\n")
     stop_and_go_on()
     type("\x03")
-    type("echo pi''ped=$?\n")
+    type("echo pi''ped=$?.\n")
     until(b"piped=")
+    codes.append(until(b"."))
 type("exit\n")
+if codes[:2] != codes[2:]: sys.exit(f"exit codes bare, then recorded: {codes}")
 P
 VARVE=$VARVE python3 drive.py group.py >out 2>err || fail "a command with a group of its own$(show)"
 

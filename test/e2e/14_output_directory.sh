@@ -51,9 +51,10 @@ expect_one_line err
 
 # Two recorders at once: the second takes a number instead of moving the first one's directory.
 cd "$work" && mkdir both && cd both
-"$VARVE" record -q sh -c 'echo ready >flag; sleep 1' &
+"$VARVE" record -q sh -c 'echo ready >flag; while [ ! -e go ]; do sleep 0.05; done' &
 wait_for test -e flag
 record -q sh -c 'exit 0'
+touch go
 expect_eq "profiles" "$(ls -d sh.varve* | tr '\n' ' ')" "sh.varve sh.varve.1 "
 wait
 grep -qa finished sh.varve/session || fail "the first recorder lost its directory"

@@ -24,11 +24,12 @@ expect_match out 'warning +files are limited to'
 expect_match out 'warning +this user may queue only'
 
 # A profile of a recorder that was killed is readable, and the command goes on.
-"$VARVE" record -o killed sh -c 'echo $$ >pid; sleep 0.6; echo alive >after' &
+"$VARVE" record -o killed sh -c 'echo $$ >pid; while [ ! -e go ]; do sleep 0.05; done; echo alive >after' &
 recorder=$!
 wait_for test -s pid
 kill -KILL $recorder
 wait $recorder 2>/dev/null
+touch go
 wait_for test -s after
 report quality killed
 expect_eq "exit code of the report of a killed recorder" $code 0

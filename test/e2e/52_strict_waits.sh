@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# D-18, hazards 14, 15 and 21: fifty calls that wait end as they do without us, by what they wait for, by their limit and by the
+# D-18, hazards 14 and 15: fifty calls that wait end as they do without us, by what they wait for, by their limit and by the
 # program's own signals, though timers expire on the way into them; limits are not stretched.
 # alone
 . "$(dirname "$0")/agent.inc"

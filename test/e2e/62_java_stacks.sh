@@ -54,9 +54,14 @@ whole interpreted -Xint
 
 # Names come from the perf map, which JDK 17 and later write at their end.
 names=(-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit)
-"$java" "${names[@]}" -version >/dev/null 2>&1 || { echo "SKIPPED: this java writes no perf map"; exit 0; }
+"$java" "${names[@]}" -version >/dev/null 2>&1 &
+wait $!
+has_maps=$?
+rm -f "/tmp/perf-$!.map"
+[ $has_maps = 0 ] || { echo "SKIPPED: this java writes no perf map"; exit 0; }
 for compilers in -XX:-TieredCompilation -XX:TieredStopAtLevel=1; do
   whole named $compilers "${names[@]}" -XX:CompileCommand=quiet '-XX:CompileCommand=dontinline,Chain::f*'
+  for map in named/*.perfmap; do map=${map##*-}; rm -f "/tmp/perf-${map%.perfmap}.map"; done
   for inner in 8 7 6 5 4 3 2; do
     "$VARVE" report callers --format csv "Chain.f$inner" named >callers.csv 2>callers.err || fail "callers of f$inner: $(cat callers.err)"
     share=$(python3 -c '

@@ -68,6 +68,7 @@ print(*(int(row['start_ns']) + int(row['lifetime_ns']) for row in csv.DictReader
 report timeline --time "0-${end}ns"
 expect_match out ' worker +'
 report timeline --time "${end}ns-"
+expect_eq "exit code of the time after a thread" $code 0
 expect_no_match out ' worker +'
 report callers burn --format csv
 expect_match out '^caller,outer,spin,'

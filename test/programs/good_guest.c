@@ -42,13 +42,15 @@ static void* writer(void* argument) {
   return NULL;
 }
 static void check_eintr(void) {
-  int ends[2], server = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), epoll = epoll_create1(0);
+  int ends[2], server = socket(AF_INET, SOCK_STREAM, 0), epoll = epoll_create1(0);
   struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   pthread_t thread;
   sem_t semaphore;
   char byte;
   sem_init(&semaphore, 0, 0);
   if (pipe(ends) || bind(server, (struct sockaddr*)&address, sizeof address) || listen(server, 1)) exit(1);
+  // Where nobody connects, accept() waits so long.
+  setsockopt(server, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){0, 1000}, sizeof(struct timeval));
   epoll_ctl(epoll, EPOLL_CTL_ADD, server, &(struct epoll_event){.events = EPOLLIN});
   pthread_create(&thread, NULL, writer, &ends[1]);
   for (int i = 0; i < 1200; ++i) {
@@ -59,6 +61,8 @@ static void check_eintr(void) {
     note(kEpoll, epoll_wait(epoll, &(struct epoll_event){0}, 1, 1) < 0);
     note(kSleep, nanosleep(&(struct timespec){0, 200000}, NULL) < 0);
     clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += 200000;
+    if (until.tv_nsec >= 1000000000) until.tv_sec += 1, until.tv_nsec -= 1000000000;
     note(kSemaphore, sem_timedwait(&semaphore, &until) < 0);
     note(kAccept, accept(server, NULL, NULL) < 0);
   }
