@@ -15,6 +15,7 @@
 #include "viewer/analyze/attribute.h"
 #include "viewer/symbol/code_collect.h"
 #include "viewer/symbol/disassemble.h"
+#include "viewer/symbol/elf_file.h"
 #include "viewer/symbol/resolver.h"
 #include "viewer/symbol/symbol_file.h"
 #include "viewer/view/request.h"
@@ -286,6 +287,26 @@ Test(annotate, maps_source_paths_at_folders) {
   cr_assert(symbol::mapped_path("/build/app/a.cc", options) == "/home/me/app/a.cc");
   cr_assert(symbol::mapped_path("/build/apple.cc", options) == "/elsewhere/apple.cc");
   cr_assert(symbol::mapped_path("/builder/a.cc", options) == "/builder/a.cc");
+}
+
+Test(code_file, has_stubs_with_and_without_a_name) {
+  Fixture it("-g -fcf-protection=none -Wl,-z,lazy");  // one .plt whose first stub is the way to the loader
+  const auto file = symbol::ElfFile::open(it.binary);
+  const symbol::Section* plt = file->section(".plt");
+  cr_assert_not_null(plt);
+  std::vector<uint64_t> vaddrs;
+  for (uint64_t at = plt->vaddr; at < plt->end(); at += 8) vaddrs.push_back(at);
+  it.profile = profile_of(it.binary, vaddrs, it.scratch.path());
+  const symbol::SymbolTable names = symbol::resolve(it.profile);
+  cr_assert_str_eq(function_of(names, 1).c_str(), ".plt");
+  cr_assert(function_of(names, 2).ends_with("@plt"));
+  cr_assert(symbol::write_code_file(it.profile, symbol::collect_code(it.profile, it.all_sites())));
+  const auto stored = symbol::read_code_file(it.profile);
+  cr_assert(stored.has_value(), "%s", stored.error().c_str());
+  for (const uint64_t at : vaddrs) {
+    const symbol::CodePiece* piece = stored->piece_at({0}, at);
+    cr_assert(piece && piece->low <= at && at - piece->low < 16, "no stub at %#lx", at);
+  }
 }
 
 Test(code_file, refuses_damage) {

@@ -47,6 +47,17 @@ void add_extents(std::vector<Candidate>& found, ModuleId module,
   }
 }
 
+/// Symbols, stubs and unwind entries of an odd file need not agree about where code begins; one address has
+/// one piece.
+std::vector<CodePiece> without_overlaps(std::vector<CodePiece> sorted) {
+  std::vector<CodePiece> apart;
+  for (CodePiece& piece : sorted) {
+    const bool free = apart.empty() || apart.back().module != piece.module || apart.back().end() <= piece.low;
+    if (free) apart.push_back(std::move(piece));
+  }
+  return apart;
+}
+
 std::vector<CodePiece> choose(std::vector<Candidate> found, uint64_t room) {
   std::ranges::sort(found, {}, &Candidate::rank);
   std::vector<CodePiece> pieces;
@@ -56,7 +67,7 @@ std::vector<CodePiece> choose(std::vector<Candidate> found, uint64_t room) {
     pieces.push_back(std::move(each.piece));
   }
   std::ranges::sort(pieces, {}, [](const CodePiece& p) { return std::pair(p.module, p.low); });
-  return pieces;
+  return without_overlaps(std::move(pieces));
 }
 
 /// The address of every instruction that may have a line, and of what jumps and calls lead to.

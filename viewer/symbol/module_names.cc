@@ -145,7 +145,7 @@ class Namer {
 
   uint32_t plt_function(const PltStub& stub) {
     auto [known, fresh] =
-        by_start_.try_emplace(fmt::format("{}\n{:x}", stub.name, stub.start), uint32_t(functions_.size()));
+        by_start_.try_emplace(fmt::format("{}\n{:x}", stub.name, stub.low), uint32_t(functions_.size()));
     if (!fresh) return known->second;
     NamedFunction function;
     function.identity = known->first;
@@ -157,7 +157,7 @@ class Namer {
     std::string_view suffix = std::string_view(stub.name).substr(target.size());
     function.name = names.full + std::string(suffix);
     function.short_form = names.short_form + std::string(suffix);
-    function.low = stub.start;
+    function.low = stub.low;
     function.size = stub.size;
     function.source = NameSource::kPlt;
     return add(std::move(function));

@@ -51,7 +51,7 @@ std::optional<OpenedModule::Extent> OpenedModule::around(Address vaddr) {
   const CodeRange* range = code_.find(vaddr);
   const auto stub_here = range && !range->name.empty() ? std::nullopt : stub(vaddr);
   if (stub_here) {
-    low = stub_here->start, end = stub_here->start + stub_here->size;
+    low = stub_here->start, end = stub_here->end;
   } else if (range) {
     low = range->start, end = range->end;
   }

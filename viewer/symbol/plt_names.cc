@@ -27,6 +27,10 @@ uint64_t stub_bytes(const Section& section, std::span<const uint8_t> code) {
 
 bool names_a_function(unsigned type) { return type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT; }
 
+PltStub stub_of(uint64_t start, uint64_t size, std::string name) {
+  return {start, start + size, start, size, std::move(name)};
+}
+
 /// Name of symbol `index` of the table in section `table`, without its version.
 std::string symbol_name(Elf* elf, size_t table, size_t index) {
   Elf_Scn* scn = elf_getscn(elf, table);
@@ -88,13 +92,13 @@ std::optional<PltStub> PltNames::find(Address vaddr) {
   if (!section) {
     auto slot = slots_.find(vaddr.value);
     if (slot == slots_.end()) return {};
-    return PltStub{vaddr.value, sizeof(uint64_t), slot->second + "@got"};
+    return stub_of(vaddr.value, sizeof(uint64_t), slot->second + "@got");
   }
   uint64_t size = stub_bytes(*section, file_.contents(*section));
   uint64_t start = vaddr.value - (vaddr.value - section->vaddr) % size;
   std::string name = target(*section, start, size);
-  if (name.empty()) return PltStub{section->vaddr, section->size, section->name};
-  return PltStub{start, size, name + "@plt"};
+  if (name.empty()) return PltStub{start, start + size, section->vaddr, section->size, section->name};
+  return stub_of(start, size, name + "@plt");
 }
 
 }  // namespace varve::symbol

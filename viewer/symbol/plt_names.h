@@ -13,8 +13,10 @@ namespace varve::symbol {
 
 struct PltStub {
   uint64_t start = 0;
-  uint64_t size = 0;
-  std::string name;  // "memcpy@plt"; ".plt" for the header that calls the dynamic linker; "memcpy@got"
+  uint64_t end = 0;
+  uint64_t low = 0;   // of all that has the name: the section, for stubs without one of their own
+  uint64_t size = 0;  // likewise
+  std::string name;   // "memcpy@plt"; ".plt" for the header that calls the dynamic linker; "memcpy@got"
 };
 
 class PltNames {
