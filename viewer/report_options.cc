@@ -269,10 +269,12 @@ Options symbol_options(ReportOptions& options) {
       {"Symbols", "--debuginfod", "", "",
        "Ask the servers in $DEBUGINFOD_URLS for missing debug information.",
        set_flag(options.symbols.debuginfod)},
-      {"Symbols", "--sysroot", "DIR", "", "Look for program files and libraries below DIR.",
+      {"Symbols", "--sysroot", "DIR", "",
+       "Look for program files and libraries below DIR, also for what the profile lacks.",
        set_text(options.symbols.sysroot)},
       {"Symbols", "--debug-dir", "DIR", "/usr/lib/debug",
-       "Look for debug files in DIR too; may be given again.", add_text(options.symbols.debug_directories)},
+       "Look for debug files in DIR too, also for what the profile lacks; may be given again.",
+       add_text(options.symbols.debug_directories)},
   };
 }
 

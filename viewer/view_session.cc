@@ -119,7 +119,7 @@ class Behind {
   void take(Opened open) {
     opened_.push_back(std::move(open));
     const symbol::ResolveOptions& options = session_.options.symbols;
-    if (!profile().without_samples && (opened().names.looked_up || options.debuginfod))
+    if (!profile().without_samples && (opened().names.looked_up || options.look_further()))
       naming_ = begin_naming(opened_.back(), options);
   }
 

@@ -101,6 +101,23 @@ annotate "$("$VARVE" report hotspots bare.varve --format csv | sed -n '2s/,.*//p
 column bytes >bytes.bare
 cmp bytes.here bytes.bare || fail "the code is another in the stripped program"
 
+# The debug file came after the recording: names and lines of the finished profile, once an option says where it is.
+cp spin lineless && strip -g lineless && record ./lineless
+id=$(readelf -n spin | sed -n 's/.*Build ID: //p')
+mkdir -p "dbg/.build-id/${id:0:2}"
+objcopy --only-keep-debug spin "dbg/.build-id/${id:0:2}/${id:2}.debug"
+for each in bare lineless; do
+  report hotspots $each.varve --debug-dir dbg --format csv
+  expect_match out '^burn,'
+  report lines $each.varve --format csv
+  expect_no_match out 'spin\.c,[0-9]'
+  report lines $each.varve --debug-dir dbg --format csv
+  expect_match out 'spin\.c,[0-9]'
+  annotate burn $each.varve --debug-dir dbg --asm --format csv
+  expect_eq "instructions of lines, in $each" "$(column line | grep -c '[0-9]')" "$(wc -l <bytes.here)"
+  expect_no_match <(column inlined) burn
+done
+
 # Nonsense.
 annotate
 expect_eq "exit code" $code 2

@@ -302,7 +302,9 @@ class Maker {
       module.build_id = {0xde, 0xad, uint8_t(i)};
       profile().modules.push_back(module);
       symbol::ModuleQuality quality{{i}, i != kStripped, i == kProgram || i == kPlugin, ""};
-      if (i == kStripped) quality.note = "no symbols: install its -dbgsym package or use --debuginfod";
+      if (i == kStripped)
+        quality.note =
+            "no symbols: install its -dbgsym package and use --debug-dir /usr/lib/debug, or use --debuginfod";
       made_.symbols.modules.push_back(quality);
     }
     for (const FunctionRow& row : kFunctions) {

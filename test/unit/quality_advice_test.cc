@@ -22,6 +22,7 @@ bool advises(const test::RandomProfile& made, std::string_view words) {
 Test(quality_advice, symbols_only_where_names_are_missing) {
   test::RandomProfile made = test::example_profile();
   cr_expect(advises(made, "Names: libstripped.so.2: no symbols: install its -dbgsym"));
+  cr_expect(advises(made, "and use --debug-dir /usr/lib/debug"), "a finished profile looks there if told to");
   cr_expect_not(advises(made, "in libstripped.so.2"));
   for (symbol::Function& function : made.symbols.functions)
     if (function.source == symbol::NameSource::kAddress) function.source = symbol::NameSource::kSymbolTable;

@@ -15,6 +15,8 @@
 #include "viewer/symbol/module_file.h"
 #include "viewer/symbol/resolver.h"
 #include "viewer/symbol/special_sites.h"
+#include "viewer/symbol/symbol_file.h"
+#include "viewer/symbol/symbols_for.h"
 
 using namespace varve;
 using namespace varve::test;
@@ -174,6 +176,44 @@ Test(symbol_modules, a_sysroot_is_put_before_every_path) {
   symbol::ResolveOptions options;
   options.sysroot = built.scratch.path("root");
   cr_expect_eq(function_of(symbol::resolve(profile, options), 0), "loud(long)");
+  cr_assert(symbol::write_symbol_file(profile, symbol::resolve(profile)));
+  cr_expect_eq(function_of(symbol::symbols_for(profile).table, 0), fmt::format("prog+0x{:x}", built.loud));
+  cr_expect_eq(function_of(symbol::symbols_for(profile, options).table, 0), "loud(long)", "finished before");
+}
+
+Test(symbol_modules, what_a_finished_profile_lacks_is_looked_up_where_the_options_say) {
+  for (const char* strip : {"strip -s", "strip -g"}) {
+    Built built;
+    const std::string id = symbol::hex(symbol::ElfFile::open(built.program)->build_id());
+    const std::string place = fmt::format("dbg/.build-id/{}", id.substr(0, 2));
+    built.run(fmt::format("mkdir -p {0} && objcopy --only-keep-debug prog {0}/{1}.debug && {2} prog", place,
+                          id.substr(2), strip));
+    load::Profile profile = profile_of(built.program, {built.loud, built.quiet}, built.scratch.path());
+    cr_assert(symbol::write_symbol_file(profile, symbol::resolve(profile, only("/nowhere"))));
+    const symbol::FoundSymbols plain = symbol::symbols_for(profile);
+    const bool nameless = std::string(strip) == "strip -s";
+    cr_expect_not(plain.looked_up);
+    cr_expect_eq(function_of(plain.table, 0),
+                 nameless ? fmt::format("prog+0x{:x}", built.loud) : "loud(long)");
+    cr_expect_eq(plain.table.frames({0}).back().line, 0);
+
+    symbol::ResolveOptions options = only(built.scratch.path("dbg"));
+    const symbol::FoundSymbols better = symbol::symbols_for(profile, options);
+    cr_expect_eq(function_of(better.table, 0), "loud(long)", "%s", strip);
+    cr_expect_eq(better.table.frames({0}).back().line, 5, "%s", strip);
+    cr_expect_eq(better.table.functions.size(), 2, "those that were replaced are gone");
+    cr_assert_eq(better.table.modules.size(), 1);
+    cr_expect(better.table.modules[0].has_symtab && better.table.modules[0].has_dwarf);
+    cr_expect(better.table.modules[0].note.empty(), "%s", better.table.modules[0].note.c_str());
+
+    options.lines = false;
+    const symbol::FoundSymbols quick = symbol::symbols_for(profile, options);
+    cr_expect_eq(quick.looked_up, nameless);
+    cr_expect_eq(function_of(quick.table, 0), "loud(long)", "%s", strip);
+
+    const symbol::FoundSymbols nothing = symbol::symbols_for(profile, only(built.scratch.path("none")));
+    cr_expect_eq(function_of(nothing.table, 1), function_of(plain.table, 1), "%s", strip);
+  }
 }
 
 Test(symbol_modules, plt_stubs_have_the_name_of_their_target) {

@@ -25,13 +25,15 @@ bool in_chain(std::span<const Frame> frames, FunctionId function) {
 }
 
 /// Whether rows of two tables are one function. What has internal linkage has a linkage name only in a table
-/// that has met its out-of-line copy.
+/// that has met its out-of-line copy, and a place only one that was made with debug information.
 bool same_function(const symbol::SymbolTable& a, const Function& x, const symbol::SymbolTable& b,
                    const Function& y) {
   const auto equal = [&](StringId Function::*text) {
     return a.strings.text(x.*text) == b.strings.text(y.*text);
   };
-  if (x.module != y.module || x.line != y.line || !equal(&Function::file)) return false;
+  if (x.module != y.module) return false;
+  const bool placed = !a.strings.text(x.file).empty() && !b.strings.text(y.file).empty();
+  if (placed && (x.line != y.line || !equal(&Function::file))) return false;
   const bool both = !a.strings.text(x.linkage_name).empty() && !b.strings.text(y.linkage_name).empty();
   return both ? equal(&Function::linkage_name) : equal(&Function::name) || equal(&Function::short_name);
 }

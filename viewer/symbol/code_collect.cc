@@ -9,6 +9,7 @@
 #include <numeric>
 #include <utility>
 
+#include "viewer/symbol/debug_files.h"
 #include "viewer/symbol/disassemble.h"
 #include "viewer/symbol/opened_module.h"
 #include "viewer/symbol/resolver.h"
@@ -133,8 +134,10 @@ CodeTable collect_code(const load::Profile& profile, std::span<const SiteId> wan
   HasLines has_lines(profile.modules.size());
   OpenedModules none(0);
   OpenedModules& opened = kept ? *kept : none;
+  Debuginfod server(options.debuginfod_budget);
   for (const auto& [module, vaddrs] : by_module) {
-    auto code = opened.take(module, profile.modules[module.index()], options, nullptr);
+    auto code =
+        opened.take(module, profile.modules[module.index()], options, options.debuginfod ? &server : nullptr);
     add_extents(found, module, vaddrs, *code, limits, has_lines);
     opened.give_back(module, std::move(code));
   }
@@ -186,7 +189,8 @@ FoundCode code_for(const load::Profile& profile, std::span<const SiteId> wanted,
     const bool has_code = !site.special() && !profile.modules[site.module.index()].anonymous;
     return !has_code || stored->piece_at(site.module, site.vaddr.value) != nullptr;
   };
-  if (stored && std::ranges::all_of(wanted, covered)) return {std::move(*stored), trouble};
+  const bool enough = stored && !options.look_further() && std::ranges::all_of(wanted, covered);
+  if (enough) return {std::move(*stored), trouble};
   CodeTable fresh = collect_code(profile, wanted, options);
   const auto found = [&](const CodeTable& code) {
     return std::ranges::count_if(wanted, [&](SiteId id) {
@@ -194,7 +198,10 @@ FoundCode code_for(const load::Profile& profile, std::span<const SiteId> wanted,
       return !site.special() && code.piece_at(site.module, site.vaddr.value) != nullptr;
     });
   };
-  return {stored && found(*stored) >= found(fresh) ? std::move(*stored) : std::move(fresh), trouble};
+  const auto had = stored ? found(*stored) : -1;
+  // Where other files were named, the same code may have lines now.
+  const bool better = options.look_further() ? found(fresh) >= had : found(fresh) > had;
+  return {better ? std::move(fresh) : std::move(*stored), trouble};
 }
 
 }  // namespace varve::symbol

@@ -36,7 +36,9 @@ std::string missing_note(const ModuleFile& file, const Debuginfod* server) {
   if (file.with_symtab() || file.mini) return {};
   if (server && !server->reason().empty()) return "no symbols: " + server->reason();
   if (!file.layout()) return "the file is gone";
-  return server ? "no symbols" : "no symbols: install its -dbgsym package or use --debuginfod";
+  return server ? "no symbols"
+                : "no symbols: install its -dbgsym package and use --debug-dir /usr/lib/debug, or use "
+                  "--debuginfod";
 }
 
 }  // namespace
@@ -85,10 +87,8 @@ ModuleFile open_module(const load::Module& module, const ResolveOptions& options
     result.main = std::move(*file);
   }
   bool complete = result.main && has_symtab(*result.main) && result.main->has_dwarf();
-  bool ask = result.main ? !has_symtab(*result.main) : true;
   if (!complete)
-    result.debug = find_debug_file(result.main ? &*result.main : nullptr, module.build_id, options,
-                                   ask ? server : nullptr);
+    result.debug = find_debug_file(result.main ? &*result.main : nullptr, module.build_id, options, server);
   if (result.main && !result.with_symtab()) result.mini = mini_debug_info(*result.main);
   result.note = missing_note(result, server);
   if (!result.note.empty() && !refusal.empty()) result.note = refusal;

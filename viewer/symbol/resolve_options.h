@@ -23,6 +23,10 @@ struct ResolveOptions {
   unsigned threads = 0;  // 0: as many as processors, at most 8
 
   bool operator==(const ResolveOptions&) const = default;
+  /// Whether they name files or servers that the recorder did not look at.
+  bool look_further() const {
+    return debuginfod || !sysroot.empty() || debug_directories != ResolveOptions().debug_directories;
+  }
 };
 
 struct ResolveProgress {

@@ -67,7 +67,7 @@ struct ModuleQuality {
   ModuleId module;
   bool has_symtab = false;  // .symtab, debug file or MiniDebugInfo
   bool has_dwarf = false;
-  std::string note;  // "no symbols: install foo-dbgsym or use --debuginfod"; empty if all is well
+  std::string note;  // "no symbols: install its -dbgsym package and ..."; empty if all is well
 };
 
 struct SymbolTable {

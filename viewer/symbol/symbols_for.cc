@@ -13,22 +13,47 @@
 namespace varve::symbol {
 namespace {
 
-/// A server is worth asking again about modules that had no symbols when the file was written.
-void want_nameless(const load::Profile& profile, PartialSymbols& symbols) {
-  std::vector<bool> nameless(profile.modules.size());
+/// What other files and servers may know of modules that lacked symbols or lines when the file was written.
+void want_better(const load::Profile& profile, bool lines, PartialSymbols& symbols) {
+  std::vector<bool> poor(profile.modules.size());
   for (const ModuleQuality& quality : symbols.table.modules)
-    if (quality.module.index() < nameless.size() && !profile.modules[quality.module.index()].anonymous)
-      nameless[quality.module.index()] = !quality.has_symtab;
+    if (quality.module.index() < poor.size() && !profile.modules[quality.module.index()].anonymous)
+      poor[quality.module.index()] = !quality.has_symtab || (lines && !quality.has_dwarf);
   for (size_t i = 0; i < profile.sites.size(); ++i) {
     const load::Site& site = profile.sites[i];
-    if (!site.special() && site.module.index() < nameless.size() && nameless[site.module.index()])
+    if (!site.special() && site.module.index() < poor.size() && poor[site.module.index()])
       symbols.missing[i] = true;
   }
 }
 
+int sources(const ModuleQuality& quality) { return int(quality.has_symtab) + int(quality.has_dwarf); }
+
+/// How much a table says of its sites. Larger is more.
+class Worth {
+ public:
+  explicit Worth(const SymbolTable& table) : table_(table) {
+    for (const ModuleQuality& quality : table.modules) sources_[quality.module] = sources(quality);
+  }
+
+  /// Whether there is a name, whether a line, and from how much it was made: a local function is not known
+  /// to the dynamic symbols, a part of a variable not to a symbol table.
+  std::tuple<bool, bool, int> of(std::span<const Frame> frames) const {
+    if (frames.empty()) return {false, false, -1};
+    const Function& outermost = table_.functions[frames.back().function.index()];
+    const bool placed = std::ranges::any_of(frames, [](const Frame& frame) { return frame.line != 0; });
+    const auto known = sources_.find(outermost.module);
+    return {outermost.source != NameSource::kAddress, placed, known == sources_.end() ? 0 : known->second};
+  }
+
+ private:
+  const SymbolTable& table_;
+  std::map<ModuleId, int> sources_;
+};
+
 class Merger {
  public:
-  Merger(SymbolTable& base, const SymbolTable& more) : base_(base), more_(more) {}
+  Merger(SymbolTable& base, const SymbolTable& more)
+      : base_(base), more_(more), old_worth_(base), new_worth_(more) {}
 
   void run() {
     for (uint32_t i = 0; i < base_.functions.size(); ++i)
@@ -39,14 +64,17 @@ class Merger {
     for (uint32_t site = 0; site + 1 < base_.site_first.size(); ++site) {
       auto old = base_.frames({site});
       auto fresh = site + 1 < more_.site_first.size() ? more_.frames({site}) : std::span<const Frame>();
-      if (old.empty() || better(fresh))
+      const bool better = new_worth_.of(fresh) > old_worth_.of(old);
+      if (better)
         for (const Frame& frame : fresh) frames.push_back(adopt(frame));
       else
         frames.insert(frames.end(), old.begin(), old.end());
+      replaced_ |= better && !old.empty();
       first.push_back(uint32_t(frames.size()));
     }
     base_.frame_rows = std::move(frames);
     base_.site_first = std::move(first);
+    if (replaced_) drop_unused_functions();
     for (const ModuleQuality& quality : more_.modules) take(quality);
   }
 
@@ -66,8 +94,19 @@ class Merger {
             placed ? row.low.value : 0};
   }
 
-  bool better(std::span<const Frame> frames) const {
-    return !frames.empty() && more_.functions[frames.back().function.index()].source != NameSource::kAddress;
+  /// A row that was replaced would be another function of the same name.
+  void drop_unused_functions() {
+    std::vector<bool> used(base_.functions.size());
+    for (const Frame& frame : base_.frame_rows) used[frame.function.index()] = true;
+    std::vector<FunctionId> now(used.size());
+    std::vector<Function> kept;
+    for (size_t i = 0; i < used.size(); ++i) {
+      if (!used[i]) continue;
+      now[i] = {uint32_t(kept.size())};
+      kept.push_back(base_.functions[i]);
+    }
+    for (Frame& frame : base_.frame_rows) frame.function = now[frame.function.index()];
+    base_.functions = std::move(kept);
   }
 
   Frame adopt(const Frame& frame) {
@@ -93,12 +132,14 @@ class Merger {
                             [&](auto& q) { return q.module == quality.module; });
     if (old == base_.modules.end())
       base_.modules.push_back(quality);
-    else if (quality.has_symtab && !old->has_symtab)
-      *old = quality;
+    else if (sources(quality) >= sources(*old))
+      *old = quality;  // of the two notes the one about where was looked last
   }
 
   SymbolTable& base_;
   const SymbolTable& more_;
+  const Worth old_worth_, new_worth_;
+  bool replaced_ = false;
   std::map<Key, FunctionId> rows_;  // views into strings of both tables, which do not move
   std::vector<FunctionId> functions_;
 };
@@ -114,7 +155,7 @@ FoundSymbols symbols_for(const load::Profile& profile, const ResolveOptions& opt
                          const ProgressCallback& progress) {
   auto stored = read_symbol_file(profile);
   if (!stored) return {resolve(profile, options, progress), true, stored.error()};
-  if (options.debuginfod) want_nameless(profile, *stored);
+  if (options.look_further()) want_better(profile, options.lines, *stored);
   FoundSymbols found;
   bool all = true;
   for (size_t i = 0; i < profile.sites.size(); ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a report asks for: the symbols of a profile, from its symbols file as far as that goes, else resolved
-// here. Context: viewer.
+// here; where the options name other files, those are asked about what it lacks. Context: viewer.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace varve::symbol {
 
 struct FoundSymbols {
   SymbolTable table;
-  bool looked_up = false;  // some were not in the symbols file
+  bool looked_up = false;  // some were not in the symbols file, or better ones were looked for
   std::string trouble;     // a sentence when the symbols file could not be used
 };
 FoundSymbols symbols_for(const load::Profile& profile, const ResolveOptions& options = {},

@@ -211,7 +211,8 @@ void note_lines(const load::Profile& profile, const Names& all_names, const anal
   if (!modules.empty())
     view.notes.push_back(
         fmt::format("Source lines, which annotate shows, are not known in {}: compile with -g, or for a "
-                    "distribution's files install the -dbgsym package or use --debuginfod.",
+                    "distribution's files install the -dbgsym package and use --debug-dir /usr/lib/debug, or "
+                    "use --debuginfod.",
                     fmt::join(modules, ", ")));
 }
 
