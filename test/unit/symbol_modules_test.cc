@@ -167,6 +167,26 @@ Test(symbol_modules, a_file_that_changed_is_not_used) {
   cr_expect_eq(table.modules[0].note, "the file cannot be opened: No such file or directory");
 }
 
+Test(symbol_modules, without_a_build_id_a_newer_file_is_not_used) {
+  Built built("-Wl,--build-id=none");
+  load::Profile profile = profile_of(built.program, {built.loud}, built.scratch.path());
+  cr_assert(profile.modules[0].build_id.empty());
+  const Nanos changed = symbol::ElfFile::open(built.program)->modified();
+  constexpr uint64_t kRunBefore = 5'000'000'000;  // the run had lasted as long when a process began
+  profile.session.start_time = {kNanosPerSecond.count};
+  load::Mapping mapping;
+  mapping.module = {0};
+  mapping.load_time = {kNanosPerSecond.count + kRunBefore};
+  profile.mappings.push_back(mapping);
+  profile.session.start_realtime = {changed.count - kRunBefore};
+  cr_expect_eq(function_of(symbol::resolve(profile, only("/nowhere")), 0), "loud(long)", "built by the run");
+  profile.session.start_realtime.count -= 1;
+  const symbol::SymbolTable table = symbol::resolve(profile, only("/nowhere"));
+  cr_expect_eq(function_of(table, 0), "prog+0x0", "%s", function_of(table, 0).c_str());
+  cr_expect(table.modules[0].note.find("has no build id") != std::string::npos, "%s",
+            table.modules[0].note.c_str());
+}
+
 Test(symbol_modules, a_sysroot_is_put_before_every_path) {
   Built built;
   load::Profile profile = profile_of(built.program, {built.loud}, built.scratch.path());

@@ -64,7 +64,7 @@ std::vector<std::string> add_source(Annotation& annotation, const load::Profile&
   const ModuleId id = symbols.functions[annotation.function.index()].module;
   if (!id.valid() || id.index() >= profile.modules.size()) return notes;
   const load::Module& module = profile.modules[id.index()];
-  const Nanos built = symbol::built_before(profile, module, options.sysroot);
+  const Nanos built = symbol::built_before(profile, id, options.sysroot);
   std::optional<symbol::Debuginfod> server;
   if (options.debuginfod) server.emplace(options.debuginfod_budget);
 

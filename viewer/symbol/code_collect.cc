@@ -136,8 +136,7 @@ CodeTable collect_code(const load::Profile& profile, std::span<const SiteId> wan
   OpenedModules& opened = kept ? *kept : none;
   Debuginfod server(options.debuginfod_budget);
   for (const auto& [module, vaddrs] : by_module) {
-    auto code =
-        opened.take(module, profile.modules[module.index()], options, options.debuginfod ? &server : nullptr);
+    auto code = opened.take(profile, module, options, options.debuginfod ? &server : nullptr);
     add_extents(found, module, vaddrs, *code, limits, has_lines);
     opened.give_back(module, std::move(code));
   }
@@ -145,6 +144,7 @@ CodeTable collect_code(const load::Profile& profile, std::span<const SiteId> wan
   CodeTable code;
   code.pieces = choose(std::move(found), limits.total);
   load::Profile places;
+  places.session = profile.session;
   places.modules = profile.modules;
   places.mappings = profile.mappings;
   places.sites = places_of(code.pieces, has_lines);

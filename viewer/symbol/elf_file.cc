@@ -64,6 +64,7 @@ tl::expected<ElfFile, std::string> ElfFile::open(const std::string& path) {
   struct stat info {};
   ::fstat(file.file_.fd, &info);
   file.bytes_ = uint64_t(info.st_size);
+  file.modified_ = {uint64_t(info.st_mtim.tv_sec) * kNanosPerSecond.count + uint64_t(info.st_mtim.tv_nsec)};
   file.handle_.reset(elf_begin(file.file_.fd, ELF_C_READ_MMAP, nullptr));
   if (auto read = file.read_headers(); !read) return tl::unexpected<std::string>(read.error());
   return file;

@@ -52,6 +52,8 @@ class ElfFile {
   Elf* elf() const { return handle_.get(); }
   const std::string& path() const { return path_; }
   uint64_t bytes() const { return bytes_; }
+  /// Its last change, since the epoch; zero: not of a file.
+  Nanos modified() const { return modified_; }
   const std::vector<uint8_t>& build_id() const { return build_id_; }
 
   std::span<const Section> sections() const { return sections_; }
@@ -93,6 +95,7 @@ class ElfFile {
 
   std::string path_;
   uint64_t bytes_ = 0;
+  Nanos modified_;
   std::vector<uint8_t> image_;  // from_memory only
   CloseFile file_;
   std::unique_ptr<Elf, EndElf> handle_;  // after what it reads from, so that it goes first

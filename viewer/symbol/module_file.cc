@@ -32,6 +32,16 @@ uint64_t vdso_bytes(uint64_t base) {
   return 0;
 }
 
+/// When a process first had the module, since the epoch. Most modules are noted when a stack meets them, and
+/// then as if they had been there since the process began.
+Nanos first_loaded(const load::Profile& profile, ModuleId id) {
+  Nanos first{UINT64_MAX};
+  for (const load::Mapping& mapping : profile.mappings)
+    if (mapping.module == id) first = std::min(first, mapping.load_time);
+  if (first.count == UINT64_MAX) first = profile.session.start_time;
+  return {profile.session.start_realtime.count + profile.since_start(first).count};
+}
+
 std::string missing_note(const ModuleFile& file, const Debuginfod* server) {
   if (file.with_symtab() || file.mini) return {};
   if (server && !server->reason().empty()) return "no symbols: " + server->reason();
@@ -70,7 +80,20 @@ std::optional<ElfFile> open_vdso(std::span<const uint8_t> build_id) {
   return std::move(*file);
 }
 
-ModuleFile open_module(const load::Module& module, const ResolveOptions& options, Debuginfod* server) {
+std::string changed_words(const ElfFile& file, const load::Profile& profile, ModuleId id) {
+  const std::vector<uint8_t>& build_id = profile.modules[id.index()].build_id;
+  if (file.build_id() != build_id)
+    return "the file has changed since the recording (its build id is another)";
+  const bool dated = build_id.empty() && profile.session.start_realtime.count != 0;
+  if (dated && file.modified() > first_loaded(profile, id))
+    return "the file may have changed since the recording (it is newer than the process, and has no build "
+           "id)";
+  return {};
+}
+
+ModuleFile open_module(const load::Profile& profile, ModuleId id, const ResolveOptions& options,
+                       Debuginfod* server) {
+  const load::Module& module = profile.modules[id.index()];
   ModuleFile result;
   if (module.path == "[vdso]") {
     result.main = open_vdso(module.build_id);
@@ -81,9 +104,7 @@ ModuleFile open_module(const load::Module& module, const ResolveOptions& options
   auto file = ElfFile::open(options.sysroot + module.path);
   if (!file) {
     refusal = "the file " + file.error();
-  } else if (file->build_id() != module.build_id) {
-    refusal = "the file has changed since the recording (its build id is another)";
-  } else {
+  } else if (refusal = changed_words(*file, profile, id); refusal.empty()) {
     result.main = std::move(*file);
   }
   bool complete = result.main && has_symtab(*result.main) && result.main->has_dwarf();

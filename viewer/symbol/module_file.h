@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ModuleFile: the files that can name a module's addresses. The file at the module's path counts only if it
-// is the one that ran: its build id must be the recorded one. Context: viewer; used by one thread at a time.
+// is the one that ran: its build id must be the recorded one, or without one it must be older. Context:
+// viewer; used by one thread at a time.
 #pragma once
 
 #include <optional>
@@ -26,7 +27,11 @@ struct ModuleFile {
 };
 
 /// `server` may be null. Never fails: what is missing is missing, and the note says so.
-ModuleFile open_module(const load::Module& module, const ResolveOptions& options, Debuginfod* server);
+ModuleFile open_module(const load::Profile& profile, ModuleId id, const ResolveOptions& options,
+                       Debuginfod* server);
+
+/// Why the file at the module's path is not the one that ran; empty: it is.
+std::string changed_words(const ElfFile& file, const load::Profile& profile, ModuleId id);
 
 /// The kernel's vDSO as it is mapped here, if it is the one of the profile.
 std::optional<ElfFile> open_vdso(std::span<const uint8_t> build_id);

@@ -31,8 +31,9 @@ CodeMap code_map(const ModuleFile& files) {
 
 }  // namespace
 
-OpenedModule::OpenedModule(const load::Module& module, const ResolveOptions& options, Debuginfod* server)
-    : files_(open_module(module, options, server)), code_(code_map(files_)) {
+OpenedModule::OpenedModule(const load::Profile& profile, ModuleId id, const ResolveOptions& options,
+                           Debuginfod* server)
+    : files_(open_module(profile, id, options, server)), code_(code_map(files_)) {
   if (const ElfFile* layout = files_.layout()) plt_.emplace(*layout);
 }
 

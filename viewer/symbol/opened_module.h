@@ -17,7 +17,7 @@ namespace varve::symbol {
 class OpenedModule {
  public:
   /// `server` may be null. Never fails: what is missing is missing.
-  OpenedModule(const load::Module& module, const ResolveOptions& options, Debuginfod* server);
+  OpenedModule(const load::Profile& profile, ModuleId id, const ResolveOptions& options, Debuginfod* server);
   OpenedModule(const OpenedModule&) = delete;  // stubs are read from the files
   OpenedModule& operator=(const OpenedModule&) = delete;
 

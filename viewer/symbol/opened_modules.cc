@@ -26,7 +26,7 @@ size_t most_modules() {
 
 OpenedModules::OpenedModules() : most_(most_modules()) {}
 
-std::unique_ptr<OpenedModule> OpenedModules::take(ModuleId id, const load::Module& module,
+std::unique_ptr<OpenedModule> OpenedModules::take(const load::Profile& profile, ModuleId id,
                                                   const ResolveOptions& options, Debuginfod* server) {
   {
     std::lock_guard lock(mutex_);
@@ -35,7 +35,7 @@ std::unique_ptr<OpenedModule> OpenedModules::take(ModuleId id, const load::Modul
       return std::move(kept.mapped());
     }
   }
-  return std::make_unique<OpenedModule>(module, options, server);
+  return std::make_unique<OpenedModule>(profile, id, options, server);
 }
 
 void OpenedModules::give_back(ModuleId id, std::unique_ptr<OpenedModule> module) {

@@ -20,7 +20,7 @@ class OpenedModules {
   explicit OpenedModules(size_t most) : most_(most) {}
 
   /// One that was given back, else a new one; it is the caller's alone until then. `server` may be null.
-  std::unique_ptr<OpenedModule> take(ModuleId id, const load::Module& module, const ResolveOptions& options,
+  std::unique_ptr<OpenedModule> take(const load::Profile& profile, ModuleId id, const ResolveOptions& options,
                                      Debuginfod* server);
   /// Kept for the next who takes it, unless there are too many of them, or their files are too large.
   void give_back(ModuleId id, std::unique_ptr<OpenedModule> module);

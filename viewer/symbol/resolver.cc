@@ -109,7 +109,7 @@ class Resolver {
         Job& job = *order[i];
         const load::Module& module = profile_.modules[job.module.index()];
         Debuginfod* server = options_.debuginfod ? &server_ : nullptr;
-        auto opened = opened_.take(job.module, module, options_, server);
+        auto opened = opened_.take(profile_, job.module, options_, server);
         job.names = name_module(*opened, module, code_start[job.module.index()], job.vaddrs, options_.lines);
         opened_.give_back(job.module, std::move(opened));
         finished(job, module.path);

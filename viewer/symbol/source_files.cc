@@ -11,6 +11,7 @@
 #include "viewer/load/regular_file.h"
 #include "viewer/symbol/debug_files.h"
 #include "viewer/symbol/elf_file.h"
+#include "viewer/symbol/module_file.h"
 
 namespace varve::symbol {
 namespace {
@@ -75,12 +76,10 @@ SourceText read_source(std::string_view recorded, const SourceOptions& options,
   return source;
 }
 
-Nanos built_before(const load::Profile& profile, const load::Module& module, const std::string& sysroot) {
-  const auto file = ElfFile::open(sysroot + module.path);
-  struct stat info {};
-  if (file && file->build_id() == module.build_id && ::stat(file->path().c_str(), &info) == 0)
-    return modified(info);
-  return profile.session.start_realtime;
+Nanos built_before(const load::Profile& profile, ModuleId id, const std::string& sysroot) {
+  const auto file = ElfFile::open(sysroot + profile.modules[id.index()].path);
+  const bool ran = file && changed_words(*file, profile, id).empty();
+  return ran ? file->modified() : profile.session.start_realtime;
 }
 
 }  // namespace varve::symbol

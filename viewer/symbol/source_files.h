@@ -38,6 +38,6 @@ std::string mapped_path(std::string_view recorded, const SourceOptions& options)
 
 /// When the module was built, as far as its file tells: its last change, or where it is gone the begin of the
 /// run.
-Nanos built_before(const load::Profile& profile, const load::Module& module, const std::string& sysroot);
+Nanos built_before(const load::Profile& profile, ModuleId id, const std::string& sysroot);
 
 }  // namespace varve::symbol
