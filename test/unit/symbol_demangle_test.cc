@@ -36,6 +36,13 @@ Test(symbol_demangle, cxx_names) {
        "ns::Queue<std::pair<int, std::pair<char, float> > >::push()", "ns::Queue::push"},
       {"_Z3maxIiET_S0_S0_", "int max<int>(int, int)", "max"},
       {"_ZN1AcvbEv", "A::operator bool()", "A::operator bool"},
+      {"_ZNK1AcvRKNSt6stringEEv", "A::operator std::string const&() const", "A::operator std::string const&"},
+      {"_ZNK1AcvPKcEv", "A::operator char const*() const", "A::operator char const*"},
+      {"_ZNK1AcvSt6vectorIiSaIiEEEv", "A::operator std::vector<int, std::allocator<int> >() const",
+       "A::operator std::vector<int, std::allocator<int> >"},
+      {"_ZNK1AcvPFviEEv", "A::operator void (*)(int)() const", "A::operator void (*)(int)"},
+      {"_ZZNK1AcvPKcEvENKUlvE_clEv", "A::operator char const*() const::{lambda()#1}::operator()() const",
+       "A::operator char const*::{lambda#1}::operator()"},
       {"_ZN1AltERKS_", "A::operator<(A const&)", "A::operator<"},
       {"_ZN1AlsIiEERS_T_", "A& A::operator<< <int>(int)", "A::operator<<"},
       {"_ZN1AgtERKS_", "A::operator>(A const&)", "A::operator>"},
@@ -76,6 +83,8 @@ Test(symbol_demangle, names_from_debug_information) {
                "Reader::each_range");
   cr_expect_eq(short_cxx_name("main()::<lambda(int)>::operator()"), "main::<lambda>::operator()");
   cr_expect_eq(short_cxx_name("operator<< <int>"), "operator<<");
+  cr_expect_eq(short_cxx_name("A::operator const std::string&"), "A::operator const std::string&");
+  cr_expect_eq(short_cxx_name("A::operator new[]"), "A::operator new[]");
   cr_expect_eq(short_cxx_name("plain"), "plain");
   cr_expect_eq(short_cxx_name(""), "");
   cr_expect_eq(short_cxx_name("<<<>"), "<<<>");

@@ -43,6 +43,27 @@ bool starts_component(std::string_view done) { return done.empty() || done.ends_
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$'; }
 
+/// Of what stands behind "operator": whether that is a type, not a word like "new" or a symbol.
+bool is_conversion(std::string_view tail) {
+  if (!tail.starts_with(' ')) return false;
+  const auto end = std::ranges::find_if_not(tail.substr(1), is_word);
+  const std::string_view word(tail.begin() + 1, end);
+  return word != "new" && word != "delete" && word != "co_await";
+}
+
+/// Where a type ends that the parameters, none, of a conversion follow, or an ABI tag: it may have brackets
+/// itself.
+size_t end_of_type(std::string_view text) {
+  size_t depth = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const std::string_view rest = text.substr(i);
+    if (depth == 0 && (rest.starts_with("()") || rest.starts_with("[abi:"))) return i;
+    depth += text[i] == '<' || text[i] == '(';
+    depth -= (text[i] == '>' || text[i] == ')') && depth;
+  }
+  return text.size();
+}
+
 /// A cursor that passes over bracketed text and copies the rest.
 class Shortener {
  public:
@@ -85,13 +106,17 @@ class Shortener {
       return false;
     size_t end = kWord.size();
     std::string_view tail = rest_.substr(end);
+    if (is_conversion(tail)) {
+      end += end_of_type(tail);
+      tail = {};
+    }
     for (std::string_view symbol :
          {"()", "[]", "<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "->", "<", ">"}) {
       if (!tail.starts_with(symbol)) continue;
       end += symbol.size();
       tail = {};
     }
-    // " new[]", " bool", "\"\" _km", "+=": up to the parameters or the template arguments.
+    // " new[]", "\"\" _km", "+=": up to the parameters or the template arguments.
     if (!tail.empty()) end += std::min(tail.find_first_of("(<"), tail.size());
     out_ += rest_.substr(0, end);
     rest_.remove_prefix(end);

@@ -23,8 +23,9 @@ constexpr size_t max_demangled(size_t linkage_length) { return 100 * linkage_len
 
 Demangled demangle(std::string_view linkage_name);
 
-/// Without template arguments, parameters, return type, ABI tags and anonymous namespaces. A name in which
-/// nothing of that is found comes back unchanged.
+/// Without template arguments, parameters, return type, ABI tags and anonymous namespaces; the type of a
+/// conversion operator, which is its name, stays whole. A name in which nothing of that is found comes back
+/// unchanged.
 std::string short_cxx_name(std::string_view name);
 
 }  // namespace varve::symbol
