@@ -8,6 +8,8 @@
 #include <elfutils/libdw.h>
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "viewer/symbol/source_functions.h"
 
@@ -90,7 +92,7 @@ class Reader {
       dwarf_lineno(row, &line);
       file = dwarf_linesrc(row, nullptr, nullptr);
     }
-    bool same_line(const Row& other) const { return line == other.line && file == other.file; }
+    std::pair<const char*, int> place() const { return {file, line}; }
   };
 
   bool spend() { return budget_ && --budget_; }
@@ -149,17 +151,15 @@ class Reader {
     Row last(dwarf_onesrcline(rows, end - 1));
     if (last.ends) return {};
     size_t begin = end;
-    std::vector<Row> ends;
+    std::set<std::pair<const char*, int>> ends;
     for (; begin > 0; --begin) {
       Row row(dwarf_onesrcline(rows, begin - 1));
       if (row.address != last.address || !spend()) break;
-      if (row.ends) ends.push_back(row);
+      if (row.ends) ends.insert(row.place());
     }
     for (size_t i = end; i > begin && !ends.empty(); --i) {
       Row row(dwarf_onesrcline(rows, i - 1));
-      bool empty =
-          std::any_of(ends.begin(), ends.end(), [&](const Row& other) { return other.same_line(row); });
-      if (row.ends || empty) continue;
+      if (row.ends || ends.contains(row.place())) continue;
       last = row;
       break;
     }
