@@ -159,7 +159,11 @@ Test(symbol_demangle, jit_names) {
   };
   constexpr Wanted kCases[] = {
       {"JS:*parse /srv/app.js:12:5", "JS:*parse", "/srv/app.js", 12},
-      {"LazyCompile:~walk file:///srv/a b.mjs:3:1", "LazyCompile:~walk file:///srv/a", "b.mjs", 3},
+      {"LazyCompile:~walk file:///srv/a b.mjs:3:1", "LazyCompile:~walk", "/srv/a b.mjs", 3},
+      {"JS:*parse /home/me/my app/a.js:12:5", "JS:*parse", "/home/me/my app/a.js", 12},
+      {"JS:* /home/me/my app/a.js:12:5", "JS:*(anonymous a.js:12)", "/home/me/my app/a.js", 12},
+      {"JS:^get size node:internal/fs/a:2:1", "JS:^get size", "node:internal/fs/a", 2},
+      {"JS:~load webpack://a.js:2:1", "JS:~load", "webpack://a.js", 2},
       {"JS:* file:///srv/app.js:1:1", "JS:*(anonymous app.js:1)", "/srv/app.js", 1},
       {"py::run:/usr/lib/python3.12/runpy.py", "py::run", "/usr/lib/python3.12/runpy.py", 0},
       {"py::no_file", "py::no_file", "", 0},

@@ -97,6 +97,14 @@ std::optional<uint32_t> take_number(std::string_view& text) {
   return value;
 }
 
+/// The blank before the file of a function: folders may have blanks, too, but what they stand in shows where
+/// it begins.
+size_t blank_before_file(std::string_view text) {
+  size_t first = std::string_view::npos;
+  for (const std::string_view start : {" /", " file://", " node:"}) first = std::min(first, text.find(start));
+  return first == std::string_view::npos ? text.rfind(' ') : first;
+}
+
 }  // namespace
 
 PerfMap::PerfMap(std::string text) : text_(text.begin(), text.end()) {
@@ -152,7 +160,7 @@ JitName parse_jit_name(std::string_view name) {
   auto column = take_number(rest);
   if (!column) return {std::string(name), "", 0};
   auto line = take_number(rest);
-  size_t space = rest.rfind(' ');
+  size_t space = blank_before_file(rest);
   if (!line || space == std::string_view::npos) return {std::string(name), "", 0};
   std::string_view file = rest.substr(space + 1);
   if (file.starts_with("file://")) file.remove_prefix(7);
