@@ -101,6 +101,10 @@ Test(symbol_demangle, rust_names) {
       {"_ZN66_$LT$alloc..vec..Vec$LT$T$GT$$u20$as$u20$core..ops..drop..Drop$GT$4drop17h0123456789abcdefE."
        "llvm.123",
        "<alloc::vec::Vec<T> as core::ops::drop::Drop>::drop", "alloc::vec::Vec::drop"},
+      {"_ZN42_$LT$$RF$$RF$mut$u20$T$u20$as$u20$a..B$GT$1f17h0123456789abcdefE", "<&&mut T as a::B>::f",
+       "T::f"},
+      {"_ZN66_$LT$impl$u20$a..B$u20$for$u20$$RF$impl$u20$a..B$u20$for$u20$T$GT$1f17h0123456789abcdefE",
+       "<impl a::B for &impl a::B for T>::f", "T::f"},
       {"_ZN4main4main28_$u7b$$u7b$closure$u7d$$u7d$17h0123456789abcdefE", "main::main::{{closure}}",
        "main::main::{{closure}}"},
       {"_RNvC7mycrate4main", "mycrate::main", "mycrate::main"},

@@ -90,18 +90,29 @@ size_t closing_angle(std::string_view text) {
   return std::string_view::npos;
 }
 
-/// "A as B" -> "A", "impl A for B" -> "B", "&mut A" -> "A".
+/// Cuts "&mut " and the like off the front. Whether "impl " was among them.
+bool cut_marks(std::string_view& inside) {
+  constexpr std::string_view kMarks[] = {"&", "*const ", "*mut ", "mut ", "dyn ", "impl "};
+  bool impl = false;
+  for (;;) {
+    const auto mark =
+        std::ranges::find_if(kMarks, [&](std::string_view each) { return inside.starts_with(each); });
+    if (mark == std::end(kMarks)) return impl;
+    impl |= *mark == "impl ";
+    inside.remove_prefix(mark->size());
+  }
+}
+
+/// "A as B" -> "A", "impl A for B" -> "B", "&mut A" -> "A". Looks at each character once.
 std::string_view subject(std::string_view inside) {
-  size_t depth = 0;
-  for (size_t i = 0; i < inside.size(); ++i) {
-    if (depth == 0 && inside.substr(i).starts_with(" as ")) return subject(inside.substr(0, i));
-    if (depth == 0 && inside.starts_with("impl ") && inside.substr(i).starts_with(" for "))
-      return subject(inside.substr(i + 5));
+  const bool impl = cut_marks(inside);
+  for (size_t i = 0, depth = 0; i < inside.size(); ++i) {
+    const std::string_view rest = inside.substr(i);
+    if (depth == 0 && rest.starts_with(" as ")) return inside.substr(0, i);
+    if (depth == 0 && impl && rest.starts_with(" for ")) return subject(rest.substr(5));
     depth += inside[i] == '<' || inside[i] == '(';
     depth -= (inside[i] == '>' || inside[i] == ')') && depth;
   }
-  for (std::string_view mark : {"&", "*const ", "*mut ", "mut ", "dyn ", "impl "})
-    if (inside.starts_with(mark)) return subject(inside.substr(mark.size()));
   return inside;
 }
 
