@@ -350,6 +350,24 @@ Test(symbol_modules, code_maps_keep_what_was_first) {
   cr_expect_eq(map.end_before({0}), 0);
 }
 
+Test(symbol_modules, points_in_names_are_no_clones) {
+  ScratchDirectory scratch;
+  write_text(scratch.path("a.c"),
+             "__attribute__((noinline)) long main_hot(long n) { return n * 3; }\n"
+             "int main(int n, char** v) { return (int)main_hot(n) + (v == 0); }\n");
+  // As Go has it: the debug information has the name of the symbol, with the package.
+  shell(fmt::format(
+      "cd '{}' && gcc -O2 -g -S a.c && sed -i s/main_hot/main.hot/ a.s && gcc -o a a.s && objcopy "
+      "--redefine-sym main.hot=main.hot.isra.0 a clone",
+      scratch.path()));
+  const uint64_t hot = address_of(scratch.path("a"), "main.hot");
+  for (const char* file : {"a", "clone"}) {
+    const auto table = symbol::resolve(profile_of(scratch.path(file), {hot}, scratch.path()));
+    cr_expect_eq(function_of(table, 0), "main.hot", "%s: %s", file, function_of(table, 0).c_str());
+    cr_expect_eq(table.strings.text(outermost(table, 0).linkage_name), "main.hot", "%s", file);
+  }
+}
+
 Test(symbol_modules, special_sites_have_their_documented_names) {
   load::Profile profile;
   for (uint64_t kind = 0; kind <= uint64_t(load::SpecialSite::kCount); ++kind)

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "viewer/render/escape.h"
+#include "viewer/symbol/demangle.h"
 
 namespace varve::render {
 namespace {
@@ -21,13 +22,6 @@ constexpr size_t kLeastOwn = 8;      // columns of an own name that is cut, too,
 constexpr size_t kParameters = 5;    // columns of "(...)"
 constexpr size_t kTreesSuffix = 10;  // columns of " (inlined)"
 constexpr size_t kLine = 9;          // columns that show a line: "...js:123"
-
-/// What compilers put behind a name: "parse.isra.0", "parse.cold".
-bool is_clone_suffix(std::string_view word) {
-  constexpr std::string_view kSuffixes[] = {"isra", "constprop", "part", "cold", "lto_priv", "llvm"};
-  return word.find_first_not_of("0123456789") == std::string_view::npos ||
-         std::ranges::find(kSuffixes, word) != std::end(kSuffixes);
-}
 
 /// Whether here begins what a runtime or a tree puts behind a name without parameters: where its code is, or
 /// "(inlined)".
@@ -98,9 +92,9 @@ Parts parts_of(std::string_view name) {
     depth = depth_after(depth, at);
   }
   // Of words behind points those of compilers belong to the one before.
-  while (
-      starts.size() > 1 && name[starts.back() - 1] == '.' &&
-      is_clone_suffix(name.substr(starts.back(), std::min(name.find('.', starts.back()), i) - starts.back())))
+  while (starts.size() > 1 && name[starts.back() - 1] == '.' &&
+         symbol::is_clone_suffix(
+             name.substr(starts.back(), std::min(name.find('.', starts.back()), i) - starts.back())))
     starts.pop_back();
   const size_t own = starts.back();
   return {scope_before(name, own), own, arguments > own ? arguments : i, i};

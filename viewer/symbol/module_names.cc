@@ -17,10 +17,14 @@
 namespace varve::symbol {
 namespace {
 
-/// "foo.constprop.0" -> "foo": an instance of a function goes by the function's name.
-std::string without_clone_suffix(std::string_view name) {
-  size_t dot = name.find('.', 1);
-  return std::string(name.substr(0, dot));
+/// "foo.constprop.0" -> "foo": an instance of a function goes by the function's name. Other points are part
+/// of names: Go's "main.hot".
+std::string_view without_clone_suffix(std::string_view name) {
+  for (size_t dot; (dot = name.rfind('.')) != 0 && dot != std::string_view::npos;) {
+    if (!is_clone_suffix(name.substr(dot + 1))) break;
+    name = name.substr(0, dot);
+  }
+  return name;
 }
 
 class Namer {
@@ -101,7 +105,8 @@ class Namer {
     if (!function.linkage.empty()) return;
     const CodeRange* range = code_.find({vaddr});
     if (!range || range->name.empty()) return;
-    std::string symbol = without_clone_suffix(range->name);
+    const bool whole = range->name == function.name;
+    const std::string symbol(whole ? range->name : without_clone_suffix(range->name));
     bool mangled = symbol.starts_with("_Z") || symbol.starts_with("_R");
     bool plainer = foreign_underscores(symbol) < foreign_underscores(function.name);
     if (mangled || plainer) set_linkage(function, symbol);
