@@ -102,22 +102,25 @@ class Namer {
   /// What has internal linkage has no linkage name in the DWARF, but the symbol table has one for its
   /// out-of-line copy.
   void note_symbol(NamedFunction& function, uint64_t vaddr) {
-    if (!function.linkage.empty()) return;
+    if (!function.linkage.empty() || name_bytes_left_ == 0) return;
     const CodeRange* range = code_.find({vaddr});
     if (!range || range->name.empty()) return;
     const bool whole = range->name == function.name;
-    const std::string symbol(whole ? range->name : without_clone_suffix(range->name));
+    const std::string_view symbol = whole ? range->name : without_clone_suffix(range->name);
     bool mangled = symbol.starts_with("_Z") || symbol.starts_with("_R");
     bool plainer = foreign_underscores(symbol) < foreign_underscores(function.name);
     if (mangled || plainer) set_linkage(function, symbol);
     function.linkage = symbol;
+    afford(bytes_of(function));
   }
 
-  static void set_linkage(NamedFunction& function, const std::string& linkage) {
-    Demangled names = demangle(linkage);
-    function.linkage = linkage;
-    function.name = std::move(names.full);
-    function.short_form = std::move(names.short_form);
+  /// `symbol` is of the file. Neighbours in a damaged one may share a name that takes long to demangle.
+  void set_linkage(NamedFunction& function, std::string_view symbol, std::string_view suffix = {}) {
+    if (name_bytes_left_ == 0) return;  // add() names it by its address
+    if (symbol != demangled_symbol_) demangled_ = demangle(demangled_symbol_ = symbol);
+    function.linkage = fmt::format("{}{}", symbol, suffix);
+    function.name = fmt::format("{}{}", demangled_.full, suffix);
+    function.short_form = fmt::format("{}{}", demangled_.short_form, suffix);
   }
 
   /// By symbol, PLT stub, unwind entry, or the gap between known functions.
@@ -126,42 +129,32 @@ class Namer {
     if (!range || range->name.empty())
       if (auto stub = opened_.stub({vaddr})) return plt_function(*stub);
     uint64_t start = range ? range->low : gap_start(vaddr);
+    const bool named = range && !range->name.empty();
+    // By address, for names may be long, and shared. A function may lie in pieces around another one; its
+    // first is the same.
     auto [known, fresh] =
-        by_start_.try_emplace(range && !range->name.empty() ? name_key(*range) : fmt::format("+{:x}", start),
-                              uint32_t(functions_.size()));
+        by_start_.try_emplace(fmt::format("{}{:x}", named ? "@" : "+", start), uint32_t(functions_.size()));
     if (!fresh) return known->second;
     NamedFunction function;
     function.identity = known->first;
     function.low = start;
     if (range) function.size = range->size;
-    if (range && !range->name.empty()) {
+    if (named) {
       function.source = vdso_ ? NameSource::kVdso : NameSource::kSymbolTable;
-      set_linkage(function, std::string(range->name));
+      set_linkage(function, range->name);
     } else {
       function.name = function.short_form = fmt::format("{}+0x{:x}", base_name_, start);
     }
     return add(std::move(function));
   }
 
-  /// A function may lie in pieces around another one; its name and first piece are the same.
-  static std::string name_key(const CodeRange& range) {
-    return fmt::format("{}\n{:x}", range.name, range.low);
-  }
-
   uint32_t plt_function(const PltStub& stub) {
     auto [known, fresh] =
-        by_start_.try_emplace(fmt::format("{}\n{:x}", stub.name, stub.low), uint32_t(functions_.size()));
+        by_start_.try_emplace(fmt::format("plt{:x}+{:x}", stub.low, stub.size), uint32_t(functions_.size()));
     if (!fresh) return known->second;
     NamedFunction function;
     function.identity = known->first;
-    function.linkage = stub.name;
-    std::string_view target = stub.name;
-    for (const std::string_view suffix : {"@plt", "@got"})
-      if (target.ends_with(suffix)) target.remove_suffix(suffix.size());
-    Demangled names = demangle(target);
-    std::string_view suffix = std::string_view(stub.name).substr(target.size());
-    function.name = names.full + std::string(suffix);
-    function.short_form = names.short_form + std::string(suffix);
+    set_linkage(function, stub.target, stub.suffix);
     function.low = stub.low;
     function.size = stub.size;
     function.source = NameSource::kPlt;
@@ -189,14 +182,14 @@ class Namer {
       variables_[places[i]] = add(variable_row(data.find({places[i]}), parts[i]));
   }
 
-  NamedFunction variable_row(const CodeRange* range, const VariablePart& part) const {
+  NamedFunction variable_row(const CodeRange* range, const VariablePart& part) {
     NamedFunction row;
     row.low = part.variable + part.offset;
     if (range) {
       std::string rest = part.part;
       if (rest.empty() && part.offset != 0) rest = fmt::format("+0x{:x}", part.offset);
       row.source = NameSource::kSymbolTable;
-      set_linkage(row, std::string(range->name));
+      set_linkage(row, range->name);
       row.name += rest;
       row.short_form += rest;
     } else {
@@ -212,16 +205,24 @@ class Namer {
     return std::max(floor, code_.end_before({vaddr}));
   }
 
-  /// Long names that many symbols of a damaged file share are not copied without end.
+  static size_t bytes_of(const NamedFunction& function) {
+    return function.identity.size() + function.linkage.size() + function.name.size() +
+           function.short_form.size() + function.file.size();
+  }
+
+  /// Long names that many symbols of a damaged file share are not copied without end. The first that is too
+  /// much is the last.
+  bool afford(size_t bytes) {
+    const bool enough = bytes < name_bytes_left_;
+    name_bytes_left_ = enough ? name_bytes_left_ - bytes : 0;
+    return enough;
+  }
+
   uint32_t add(NamedFunction function) {
-    size_t bytes =
-        function.linkage.size() + function.name.size() + function.short_form.size() + function.file.size();
-    if (bytes > name_bytes_left_) {
+    if (!afford(bytes_of(function))) {
       function.name = function.short_form = fmt::format("{}+0x{:x}", base_name_, function.low);
       function.linkage.clear();
       function.file.clear();
-    } else {
-      name_bytes_left_ -= bytes;
     }
     functions_.push_back(std::move(function));
     return uint32_t(functions_.size() - 1);
@@ -235,6 +236,8 @@ class Namer {
   const ModuleFile& files_;
   const CodeMap& code_;
   uint64_t name_bytes_left_ = 16 << 20;
+  std::string_view demangled_symbol_;  // the last one
+  Demangled demangled_;                // of it
   std::vector<NamedFunction> functions_;
   std::vector<NamedFrame> frames_;
   std::vector<uint32_t> source_functions_;  // SourceLines::functions -> functions_

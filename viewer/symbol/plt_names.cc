@@ -27,12 +27,12 @@ uint64_t stub_bytes(const Section& section, std::span<const uint8_t> code) {
 
 bool names_a_function(unsigned type) { return type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT; }
 
-PltStub stub_of(uint64_t start, uint64_t size, std::string name) {
-  return {start, start + size, start, size, std::move(name)};
+PltStub stub_of(uint64_t start, uint64_t size, std::string_view target, std::string_view suffix) {
+  return {start, start + size, start, size, target, suffix};
 }
 
 /// Name of symbol `index` of the table in section `table`, without its version.
-std::string symbol_name(Elf* elf, size_t table, size_t index) {
+std::string_view symbol_name(Elf* elf, size_t table, size_t index) {
   Elf_Scn* scn = elf_getscn(elf, table);
   Elf_Data* data = scn ? elf_getdata(scn, nullptr) : nullptr;
   GElf_Shdr shdr;
@@ -41,7 +41,7 @@ std::string symbol_name(Elf* elf, size_t table, size_t index) {
     return {};
   const char* name = elf_strptr(elf, shdr.sh_link, symbol.st_name);
   std::string_view text(name ? name : "");
-  return std::string(text.substr(0, text.find('@')));
+  return text.substr(0, text.find('@'));
 }
 
 }  // namespace
@@ -59,14 +59,15 @@ void PltNames::read_relocations() {
       if (!gelf_getrela(data, int(i), &rela)) break;
       bool named = names_a_function(unsigned(GELF_R_TYPE(rela.r_info)));
       if (!named && !lazy) continue;
-      std::string name = named ? symbol_name(file_.elf(), shdr.sh_link, GELF_R_SYM(rela.r_info)) : "";
+      const std::string_view name =
+          named ? symbol_name(file_.elf(), shdr.sh_link, GELF_R_SYM(rela.r_info)) : "";
       if (lazy) lazy_.push_back(name);
-      if (!name.empty()) slots_.try_emplace(rela.r_offset, std::move(name));
+      if (!name.empty()) slots_.try_emplace(rela.r_offset, name);
     }
   }
 }
 
-std::string PltNames::target(const Section& section, uint64_t start, uint64_t size) const {
+std::string_view PltNames::target(const Section& section, uint64_t start, uint64_t size) const {
   std::span<const uint8_t> code = file_.contents(section);
   uint64_t offset = start - section.vaddr;
   if (offset > code.size() || code.size() - offset < size) return {};
@@ -75,12 +76,12 @@ std::string PltNames::target(const Section& section, uint64_t start, uint64_t si
     uint8_t opcode = at.read<uint8_t>();
     if (opcode == 0x68 && start != section.vaddr) {  // push imm32; the header pushes by another form
       uint32_t index = at.read<uint32_t>();
-      return index < lazy_.size() ? lazy_[index] : std::string();
+      return index < lazy_.size() ? lazy_[index] : std::string_view();
     }
     if (opcode != 0xff || at.peek<uint8_t>() != 0x25) continue;
     at.skip(1);
     auto slot = slots_.find(start + i + 6 + uint64_t(int64_t(at.read<int32_t>())));
-    return slot == slots_.end() ? std::string() : slot->second;
+    return slot == slots_.end() ? std::string_view() : slot->second;
   }
   return {};
 }
@@ -92,13 +93,13 @@ std::optional<PltStub> PltNames::find(Address vaddr) {
   if (!section) {
     auto slot = slots_.find(vaddr.value);
     if (slot == slots_.end()) return {};
-    return stub_of(vaddr.value, sizeof(uint64_t), slot->second + "@got");
+    return stub_of(vaddr.value, sizeof(uint64_t), slot->second, "@got");
   }
   uint64_t size = stub_bytes(*section, file_.contents(*section));
   uint64_t start = vaddr.value - (vaddr.value - section->vaddr) % size;
-  std::string name = target(*section, start, size);
-  if (name.empty()) return PltStub{start, start + size, section->vaddr, section->size, section->name};
-  return stub_of(start, size, name + "@plt");
+  const std::string_view name = target(*section, start, size);
+  if (name.empty()) return PltStub{start, start + size, section->vaddr, section->size, section->name, {}};
+  return stub_of(start, size, name, "@plt");
 }
 
 }  // namespace varve::symbol

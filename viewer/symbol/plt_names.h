@@ -4,19 +4,22 @@
 #pragma once
 
 #include <optional>
-#include <string>
+#include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "viewer/symbol/elf_file.h"
 
 namespace varve::symbol {
 
+/// Its strings live as long as the file.
 struct PltStub {
   uint64_t start = 0;
   uint64_t end = 0;
   uint64_t low = 0;   // of all that has the name: the section, for stubs without one of their own
   uint64_t size = 0;  // likewise
-  std::string name;   // "memcpy@plt"; ".plt" for the header that calls the dynamic linker; "memcpy@got"
+  // Its name is "memcpy" "@plt", or "@got"; ".plt" "" for the header that calls the dynamic linker.
+  std::string_view target, suffix;
 };
 
 class PltNames {
@@ -28,12 +31,13 @@ class PltNames {
 
  private:
   void read_relocations();
-  std::string target(const Section& section, uint64_t start, uint64_t size) const;
+  std::string_view target(const Section& section, uint64_t start, uint64_t size) const;
 
   const ElfFile& file_;
   bool read_ = false;
-  std::unordered_map<uint64_t, std::string> slots_;  // address of a GOT slot -> symbol
-  std::vector<std::string> lazy_;                    // symbols of .rela.plt in order: what a lazy stub pushes
+  // Names are those of the file: any number of relocations may share a long one.
+  std::unordered_map<uint64_t, std::string_view> slots_;  // address of a GOT slot -> symbol
+  std::vector<std::string_view> lazy_;  // symbols of .rela.plt in order: what a lazy stub pushes
 };
 
 }  // namespace varve::symbol
