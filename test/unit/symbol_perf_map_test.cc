@@ -87,7 +87,7 @@ Test(symbol_perf_map, anonymous_code_gets_the_names_kept_in_the_profile) {
   write_text(scratch.path("here-41.perfmap"), "7f0000001000 100 JS:*parse file:///srv/app.js:12:5\n");
   load::Profile profile;
   profile.directory = scratch.path();
-  for (int pid : {41, 42}) {
+  for (int pid : {41, 42, 41}) {
     load::Process process;
     process.host = "here";
     process.pid = pid;
@@ -97,14 +97,16 @@ Test(symbol_perf_map, anonymous_code_gets_the_names_kept_in_the_profile) {
   profile.sites = {{ModuleId{0}, {0x7f0000001010}},
                    {ModuleId{0}, {0x7f0000001200}},
                    {ModuleId{1}, {0x7f0000001010}},
-                   {ModuleId{1}, {0x7f0000009010}}};
+                   {ModuleId{1}, {0x7f0000009010}},
+                   {ModuleId{2}, {0x7f0000001020}}};
   symbol::SymbolTable table = symbol::resolve(profile);
-  cr_expect_eq(chain_of(table, 0), "JS:*parse app.js:12\n", "%s", chain_of(table, 0).c_str());
+  for (uint32_t site : {0, 4})  // of two images of one process
+    cr_expect_eq(chain_of(table, site), "JS:*parse app.js:12\n", "%s", chain_of(table, site).c_str());
   cr_expect_eq(function_of(table, 1), "[unknown code]");
   cr_expect_eq(function_of(table, 2), "[unknown code]");
   cr_expect_eq(table.frames({2})[0].function, table.frames({3})[0].function);
   cr_expect_neq(table.frames({1})[0].function, table.frames({2})[0].function);
-  cr_assert_eq(table.modules.size(), 2);
-  cr_expect(table.modules[0].note.empty());
-  cr_expect(table.modules[1].note.find("--perf-basic-prof") != std::string::npos);
+  cr_assert_eq(table.modules.size(), 3);
+  for (const symbol::ModuleQuality& quality : table.modules)
+    cr_expect_eq(quality.note.find("--perf-basic-prof") != std::string::npos, quality.module == ModuleId{1});
 }

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "viewer/load/start_thread.h"
@@ -53,6 +54,8 @@ class Resolver {
     make_jobs();
     work();
     for (Job& job : jobs_) merge(job);
+    // All images of a process have one map: they come one after the other, so that it is read once.
+    std::ranges::stable_sort(anonymous_, {}, [this](const auto& each) { return map_of(each.first); });
     for (auto& [module, sites] : anonymous_) name_anonymous(module, sites);
     for (SiteId site : special_) name_special(site);
     return std::move(builder_).finish();
@@ -180,11 +183,29 @@ class Resolver {
     last_quality_ = job.module;
   }
 
-  void name_anonymous(ModuleId module, const std::vector<SiteId>& sites) {
+  const load::Process* process_of(ModuleId module) const {
     ProcessId process = profile_.modules[module.index()].process;
-    JitNames names;
-    if (process.valid() && process.index() < profile_.processes.size())
-      names = find_jit_names(profile_, profile_.processes[process.index()]);
+    const bool known = process.valid() && process.index() < profile_.processes.size();
+    return known ? &profile_.processes[process.index()] : nullptr;
+  }
+
+  /// Whose map has the names of an anonymous module.
+  std::pair<std::string_view, int32_t> map_of(ModuleId module) const {
+    const load::Process* process = process_of(module);
+    return process ? std::pair<std::string_view, int32_t>(process->host, process->pid)
+                   : std::pair<std::string_view, int32_t>("", 0);
+  }
+
+  const JitNames& jit_names(ModuleId module) {
+    const load::Process* process = process_of(module);
+    if (!jit_names_ || jit_names_of_ != map_of(module))
+      jit_names_ = process ? find_jit_names(profile_, *process) : JitNames();
+    jit_names_of_ = map_of(module);
+    return *jit_names_;
+  }
+
+  void name_anonymous(ModuleId module, const std::vector<SiteId>& sites) {
+    const JitNames& names = jit_names(module);
     for (SiteId site : sites) {
       Address address = profile_.sites[site.index()].vaddr;
       const JitSymbol* symbol = names.map ? names.map->find(address) : nullptr;
@@ -233,6 +254,8 @@ class Resolver {
   TableBuilder builder_;
   std::vector<std::vector<SiteId>> by_module_;
   std::vector<std::pair<ModuleId, std::vector<SiteId>>> anonymous_;
+  std::optional<JitNames> jit_names_;  // the last ones: a map may be large
+  std::pair<std::string_view, int32_t> jit_names_of_;
   std::vector<SiteId> special_;
   std::vector<Job> jobs_;
   ModuleId last_quality_;
