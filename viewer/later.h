@@ -66,7 +66,7 @@ class Later {
     std::unique_lock lock(shared_->mutex);
     shared_->changed.wait(lock, [&] { return shared_->done; });
     lock.unlock();
-    thread_.join();
+    if (thread_.joinable()) thread_.join();
     if (shared_->failure) std::rethrow_exception(shared_->failure);
     return *std::exchange(shared_->value, std::nullopt);
   }

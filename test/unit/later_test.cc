@@ -2,6 +2,9 @@
 // Values that are made in threads of their own: the thread is over when its value is taken, and left alone
 // where nobody takes it. Context: tests.
 #include <criterion/criterion.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <memory>
 #include <stdexcept>
@@ -21,6 +24,31 @@ struct Slow {
   }
   bool* gone_;
 };
+
+/// Whether a thread can be started.
+bool has_threads() {
+  try {
+    std::thread([] {}).join();
+  } catch (const std::system_error&) {
+    return false;
+  }
+  return true;
+}
+
+constexpr int kTaken = 0, kNotTaken = 1, kHasThreads = 2;  // exit codes
+
+/// What it throws would go to the test runner.
+int take_without_threads() noexcept try {
+  constexpr rlimit kNone{0, 0};
+  constexpr uid_t kNobody = 65534;  // the limit does not hold for root
+  if (setrlimit(RLIMIT_NPROC, &kNone) != 0 || (geteuid() == 0 && setresuid(kNobody, kNobody, kNobody) != 0))
+    return kHasThreads;
+  if (has_threads()) return kHasThreads;
+  Later<int> later([](const auto&) { return 7; });
+  return later.ready() && later.take() == 7 ? kTaken : kNotTaken;
+} catch (...) {
+  return kNotTaken;
+}
 
 }  // namespace
 
@@ -48,4 +76,14 @@ Test(later, nobody_needs_to_take_it) {
   }
   Later<int> moved = Later<int>([shared](const auto&) { return *shared + 1; });
   cr_expect_eq(moved.take(), 2);
+}
+
+Test(later, is_made_at_once_where_no_thread_can_be_started) {
+  const pid_t child = fork();
+  if (child == 0) _exit(take_without_threads());
+  int status = 0;
+  cr_assert_eq(waitpid(child, &status, 0), child);
+  cr_assert(WIFEXITED(status));
+  if (WEXITSTATUS(status) == kHasThreads) cr_skip_test("threads cannot be forbidden here");
+  cr_expect_eq(WEXITSTATUS(status), kTaken);
 }
