@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Fuzzer of stored views: bytes that make sense as a view must draw on every screen that shows such a one,
-// and be written again as they were read. Context: tests.
+// Fuzzer of stored views: bytes that make sense as a view must draw on every screen that shows such a one, be
+// printed in every format without a byte that acts on a terminal, and be written again as they were read.
+// Context: tests.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
 #include "common/bytes.h"
 #include "test/fuzz/replay_main.h"
+#include "viewer/render/render.h"
 #include "viewer/tui/app.h"
 #include "viewer/tui/run.h"
 #include "viewer/view/view_bytes.h"
@@ -42,6 +45,22 @@ void draw_everywhere(const view::View& view) {
   }
 }
 
+bool harmless(std::string_view text) {
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    if (render::escape(line) != line) return false;
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+  }
+  return true;
+}
+
+void print_everywhere(const view::View& view) {
+  for (const size_t width : {0, 40})
+    require(harmless(render::text(view, {width, render::Charset::kUtf8, false})), "text is harmless");
+  require(harmless(render::csv(view)), "CSV is harmless");
+  require(harmless(render::json(view)), "JSON is harmless");
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -51,6 +70,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const std::vector<uint8_t> written = view::encode_view(view);
     require(view::encode_view(view::decode_view(written)) == written, "what is written reads as the same");
     draw_everywhere(view);
+    print_everywhere(view);
   } catch (const ParseError&) {
   }
   return 0;

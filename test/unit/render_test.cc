@@ -224,6 +224,15 @@ Test(render_text, names_give_way_before_columns_go) {
   cr_expect_eq(first_row(table, 23), "   1  four...ars  short");
 }
 
+Test(render_text, headings_are_escaped) {
+  view::Table table = small_table("name", "last");
+  table.columns[1].title = "B\x1b[2J";
+  table.columns[3].title = "\u202eL";
+  for (const size_t width : {0, 30})
+    cr_expect(printable(text_table(table, {width, Charset::kUtf8, false}).text));
+  cr_expect(lines_of(text_table(table, {}).text).at(0) == "Aaaa  B\\x1b[2J  Name  \\u{202e}L");
+}
+
 Test(render_text, the_last_name_has_what_is_left_over) {
   const view::Table table = small_table("fourteen-chars", "a-last-name-that-is-much-longer-than-the-least");
   for (size_t width = 30; width < 90; ++width) {

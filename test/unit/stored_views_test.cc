@@ -6,8 +6,10 @@
 #include <fstream>
 #include <random>
 
+#include "common/bytes.h"
 #include "common/session_keys.h"
 #include "test/unit/damaged_file.h"
+#include "test/unit/example_profile.h"
 #include "test/unit/profile_builder.h"
 #include "test/unit/symbol_tools.h"
 #include "viewer/narrow_options.h"
@@ -16,6 +18,7 @@
 #include "viewer/stored_views.h"
 #include "viewer/symbol/resolver.h"
 #include "viewer/tui/run.h"
+#include "viewer/view/view_bytes.h"
 
 using namespace varve;
 using namespace varve::test;
@@ -72,6 +75,29 @@ std::string screen(tui::Workspace& workspace, const std::string& name, const std
 
 tui::Workspace workspace_of(const OpenProfile& open) {
   return {open.profile, open.names.table, {}, read_narrow_options, open.views ? &*open.views : nullptr};
+}
+
+/// Whether it can be written and read. The two check the same.
+bool passes(const view::View& view) {
+  try {
+    view::decode_view(view::encode_view(view));
+  } catch (const ParseError&) {
+    return false;
+  }
+  return true;
+}
+
+/// Of two columns and one row.
+view::View small_view() {
+  view::Table table;
+  table.id = "rows";
+  table.columns = {{"self_ns", "Self", view::Unit::kTime}, {"name", "Name", view::Unit::kText}};
+  table.add({}, {uint64_t(7), std::string_view("f")});
+  view::View view;
+  view.name = "top-down";
+  view.facts = {{"pid", "PID", view::Unit::kNumber, uint64_t(1)}};
+  view.tables = {table};
+  return view;
 }
 
 }  // namespace
@@ -150,4 +176,40 @@ Test(stored_views, of_other_files_or_damaged_are_as_if_not_there) {
   cr_expect(load_views(disk.scratch.path()).has_value());
   std::ofstream(disk.scratch.path("session"), std::ios::app) << std::string(64, '\0');
   cr_expect_not(load_views(disk.scratch.path()).has_value());
+}
+
+Test(stored_views, read_as_they_were_written) {
+  const RandomProfile made = example_profile();
+  for (const view::Kind& kind : view::kinds()) {
+    view::Request request;
+    request.function = "main";
+    std::vector<view::By> ways(kind.by.begin(), kind.by.end());
+    ways.push_back(view::By::kUsual);
+    for (const view::By by : ways) {
+      request.by = by;
+      const auto view = view::make(kind, {made.profile, made.symbols}, request);
+      cr_assert(view.has_value(), "%s: %s", kind.name, view ? "" : view.error().c_str());
+      const std::vector<uint8_t> bytes = view::encode_view(*view);
+      const view::View read = view::decode_view(bytes);
+      cr_expect(render::text(read, {}) == render::text(*view, {}), "%s", kind.name);
+      cr_expect(render::csv(read) == render::csv(*view), "%s", kind.name);
+      cr_expect(render::json(read) == render::json(*view), "%s", kind.name);
+    }
+  }
+}
+
+Test(stored_views, have_no_names_that_act_on_a_terminal) {
+  cr_expect(passes(small_view()));
+  for (const char* bad : {"a\x1b[2J", "a\nb", "\xc2\x9b", "a,b", "\"", "\xff"}) {
+    view::View views[5];
+    for (view::View& each : views) each = small_view();
+    views[0].name = bad;
+    views[1].facts[0].id = bad;
+    views[2].tables[0].id = bad;
+    views[3].tables[0].columns[0].id = bad;
+    views[4].tables[0].columns[0].title = bad;
+    const bool of_letters = *bad == '"' || bad == std::string_view("a,b");
+    for (const view::View& each : std::span(views).first(of_letters ? 4 : 5))
+      cr_expect_not(passes(each), "%s", render::escape(bad).c_str());
+  }
 }

@@ -41,7 +41,8 @@ bool stands_left(view::Unit unit) {
 }
 
 std::string heading_text(const view::Column& column, const TimeScale& scale) {
-  return column.unit == view::Unit::kTime ? fmt::format("{} {}", column.title, scale.unit) : column.title;
+  const std::string title = escape(column.title, Charset::kAscii);
+  return column.unit == view::Unit::kTime ? fmt::format("{} {}", title, scale.unit) : title;
 }
 
 std::string cell_text(const view::Cell& cell, view::Unit unit, Charset charset) {

@@ -21,7 +21,7 @@ std::string number_text(const view::Cell& cell, view::Unit unit, const TimeScale
 /// Text stands left, and so does what is drawn; numbers stand right.
 bool stands_left(view::Unit unit);
 
-/// The heading of a column, with the unit of its times.
+/// The heading of a column, with the unit of its times, in ASCII: as wide as it is long.
 std::string heading_text(const view::Column& column, const TimeScale& scale);
 
 /// One cell by its unit, a time with its unit: for facts and sentences.

@@ -94,6 +94,20 @@ void pass_string(Pass& pass, std::string& value) {
   if constexpr (Pass::kReads) value = view;
 }
 
+/// What scripts know a thing by: printed as it is, as a name in JSON and CSV.
+template <typename Pass>
+void pass_id(Pass& pass, std::string& id) {
+  pass_string(pass, id);
+  require(id.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_-") == std::string::npos);
+}
+
+/// A heading, of varve's own words: ASCII, and nothing that acts on a terminal.
+template <typename Pass>
+void pass_heading(Pass& pass, std::string& heading) {
+  pass_string(pass, heading);
+  require(std::ranges::all_of(heading, [](char c) { return c >= ' ' && c <= '~'; }));
+}
+
 /// Rows take at least a byte each.
 template <typename Pass, typename Row, typename PassRow>
 void pass_rows(Pass& pass, std::vector<Row>& rows, PassRow pass_row) {
@@ -149,8 +163,8 @@ void pass_cell(Pass& pass, Cell& cell, Unit unit) {
 
 template <typename Pass>
 void pass_column(Pass& pass, Column& column) {
-  pass_string(pass, column.id);
-  pass_string(pass, column.title);
+  pass_id(pass, column.id);
+  pass_heading(pass, column.title);
   pass_choice(pass, column.unit);
   pass_choice(pass, column.tree);
   pass_int(pass, column.narrow);
@@ -169,7 +183,8 @@ void pass_row(Pass& pass, Row& row) {
 
 template <typename Pass>
 void pass_table(Pass& pass, Table& table) {
-  for (std::string* text : {&table.id, &table.title, &table.empty}) pass_string(pass, *text);
+  pass_id(pass, table.id);
+  for (std::string* text : {&table.title, &table.empty}) pass_string(pass, *text);
   pass_rows(pass, table.columns, [&](Column& column) { pass_column(pass, column); });
   for (const Column& column : table.columns)
     require(column.narrow >= -1 && column.narrow < int(table.columns.size()));
@@ -192,7 +207,7 @@ void pass_table(Pass& pass, Table& table) {
 
 template <typename Pass>
 void pass_fact(Pass& pass, Fact& fact) {
-  pass_string(pass, fact.id);
+  pass_id(pass, fact.id);
   pass_string(pass, fact.label);
   pass_choice(pass, fact.unit);
   pass_cell(pass, fact.value, fact.unit);
@@ -201,7 +216,7 @@ void pass_fact(Pass& pass, Fact& fact) {
 
 template <typename Pass>
 void pass_view(Pass& pass, View& view) {
-  pass_string(pass, view.name);
+  pass_id(pass, view.name);
   pass_rows(pass, view.facts, [&](Fact& fact) { pass_fact(pass, fact); });
   pass_rows(pass, view.tables, [&](Table& table) { pass_table(pass, table); });
   pass_choice(pass, view.csv_is_facts);
