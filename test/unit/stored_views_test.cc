@@ -213,3 +213,25 @@ Test(stored_views, have_no_names_that_act_on_a_terminal) {
       cr_expect_not(passes(each), "%s", render::escape(bad).c_str());
   }
 }
+
+Test(stored_views, have_the_rows_that_their_shape_in_json_needs) {
+  view::View object = small_view();
+  object.tables[0].json = view::TableShape::kObject;
+  cr_expect(passes(object));
+  view::View rows = object;
+  rows.tables[0].add({}, {uint64_t(8), std::string_view("g")});
+  cr_expect_not(passes(rows));
+  object.tables[0].rows.clear();
+  object.tables[0].cells.clear();
+  cr_expect_not(passes(object));
+
+  view::View list = small_view();
+  list.tables[0].json = view::TableShape::kList;
+  cr_expect_not(passes(list));
+  list.tables[0].columns.pop_back();
+  list.tables[0].cells.pop_back();
+  cr_expect(passes(list));
+  list.tables[0].columns.clear();
+  list.tables[0].cells.clear();
+  cr_expect_not(passes(list));
+}

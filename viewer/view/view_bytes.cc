@@ -181,6 +181,12 @@ void pass_row(Pass& pass, Row& row) {
   pass_choice(pass, row.hot);
 }
 
+/// JSON shows the only row of an object, and the only column of a list.
+bool has_shape(const Table& table) {
+  if (table.json == TableShape::kObject) return table.rows.size() == 1;
+  return table.json != TableShape::kList || table.columns.size() == 1;
+}
+
 template <typename Pass>
 void pass_table(Pass& pass, Table& table) {
   pass_id(pass, table.id);
@@ -202,6 +208,7 @@ void pass_table(Pass& pass, Table& table) {
     pass_cell(pass, table.cells[i], table.columns[i % table.columns.size()].unit);
   pass_choice(pass, table.narrow_names);
   pass_choice(pass, table.json);
+  require(has_shape(table));
   pass_choice(pass, table.only_data);
 }
 
