@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// varve view [SCREEN] [PROFILE]: a profile on the terminal; without one, what report prints.
+// varve view [SCREEN] [PROFILE]: a profile on the terminal; without one, what report or annotate prints.
 // Context: viewer.
 #include <fmt/format.h>
 #include <unistd.h>
@@ -109,8 +109,9 @@ tl::expected<ScreenWords, std::string> understand_screen(std::vector<std::string
   if (at == 0 && !words.empty() && (words.size() > 1 || access(words[0].c_str(), F_OK) != 0)) {
     std::vector<std::string> names;
     for (const tui::ScreenKind& kind : tui::screens()) names.emplace_back(kind.name);
-    return tl::unexpected(
-        fmt::format("'{}' is neither a screen nor a profile: it {}", words[0], not_one_of(words[0], names)));
+    const bool exists = access(words[0].c_str(), F_OK) == 0;
+    const char* what = exists ? "is no screen: it" : "is neither a screen nor a profile: it";
+    return tl::unexpected(fmt::format("'{}' {} {}", words[0], what, not_one_of(words[0], names)));
   }
   if (at < words.size()) result.profile = words[at++];
   if (at < words.size()) return tl::unexpected(fmt::format("unexpected argument '{}'", words[at]));
@@ -122,23 +123,29 @@ std::string view_of(const std::string& screen) {
   return screen == "flame" ? "top-down" : screen == "help" ? "summary" : screen;
 }
 
-/// As report or annotate would print it: the same words, but for those that only a screen has.
-int print_report(const OptionTable& table, std::span<const std::string> arguments) {
-  std::vector<std::string> words;
-  bool first = true;  // of those that are no option
-  bool annotate = false;
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    const std::string& word = arguments[i];
-    if (word == "--no-mouse") continue;
-    const bool option = word.starts_with('-');
-    if (!option && first && word == "annotate")
-      annotate = true;
-    else
-      words.push_back(option || !first ? word : view_of(word));
-    first = first && option;
-    if (option && value_follows(table, word) && i + 1 < arguments.size()) words.push_back(arguments[++i]);
+/// The options among these words of view that another command has, too, with their values.
+std::vector<std::string> options_of(const OptionTable& other, const OptionTable& table,
+                                    std::span<const std::string> arguments) {
+  std::vector<std::string> options;
+  for (size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
+    if (!arguments[i].starts_with('-')) continue;
+    const size_t end = value_follows(table, arguments[i]) ? i + 2 : i + 1;
+    if (has_option(other, arguments[i])) options.insert(options.end(), &arguments[i], arguments.data() + end);
+    i = end - 1;
   }
-  return (annotate ? kAnnotateCommand : kReportCommand).run(words);
+  return options;
+}
+
+/// As report or annotate would print it, but for options that only screens have.
+int print_report(const OptionTable& table, std::span<const std::string> arguments, const ScreenWords& asked) {
+  const bool annotate = asked.screen == "annotate";
+  const Command& command = annotate ? kAnnotateCommand : kReportCommand;
+  std::vector<std::string> words = options_of(command.describe(), table, arguments);
+  words.emplace_back("--");  // a name may begin with a dash
+  if (!annotate) words.push_back(view_of(asked.screen));
+  for (const std::string& word : {asked.function, asked.profile})
+    if (!word.empty()) words.push_back(word);
+  return command.run(words);
 }
 
 /// One that has no type, or one that cannot place a cursor, is a surprise; a pipe is none.
@@ -195,7 +202,7 @@ int run_view(std::span<const std::string> arguments) {
     return fail("view", words.error(), kExitUsage);
   }
   const bool scripted = command.size || !command.script.empty() || !command.save_to.empty();
-  if (!scripted && !has_terminal()) return print_report(table, arguments);
+  if (!scripted && !has_terminal()) return print_report(table, arguments, *words);
   ViewSession& session = command.session;
   apply_limits(session.options);
   session.options.request.cut_words.clear();  // keys cut, too, and undo
@@ -206,7 +213,7 @@ int run_view(std::span<const std::string> arguments) {
   const auto code = view_on_terminal(std::move(session));
   if (code) return *code;
   complain("view", code.error());
-  return print_report(table, arguments);
+  return print_report(table, arguments, *words);
 }
 
 }  // namespace

@@ -145,6 +145,10 @@ class Parser {
 
 }  // namespace
 
+bool has_option(const OptionTable& table, std::string_view word) {
+  return find_option(table, word.substr(0, word.find('='))) != nullptr;
+}
+
 bool value_follows(const OptionTable& table, std::string_view word) {
   if (word.starts_with("--")) return word.find('=') == std::string_view::npos && takes_value(table, word);
   for (size_t i = 1; i < word.size(); ++i) {

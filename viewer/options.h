@@ -65,6 +65,9 @@ enum class ParseOutcome { kRun, kHelp };
 tl::expected<ParseOutcome, std::string> parse_options(const OptionTable& table,
                                                       std::span<const std::string> words);
 
+/// Whether a word is an option of the table: "-o", "--output" or "--output=DIR".
+bool has_option(const OptionTable& table, std::string_view word);
+
 /// Whether the word after this one, an option, is its value: of "-o", "-qo" and "--output", but not of
 /// "-oDIR" or "--output=DIR".
 bool value_follows(const OptionTable& table, std::string_view word);

@@ -29,6 +29,23 @@ same --no-mouse hotspots demo -- hotspots demo
 same --function flame hotspots demo -- --function flame hotspots demo
 same hotspots --thread compressor --min-share 1 demo -- hotspots --thread compressor --min-share 1 demo
 same callers longest_match demo -- callers longest_match demo
+same demo hotspots -- hotspots demo
+same demo flame -- top-down demo
+same --limit=3 hotspots demo -- --limit 3 hotspots demo
+cp -r demo ./-demo
+"$VARVE" report hotspots -- -demo >wanted || fail "varve report of -demo"
+run "$VARVE" view hotspots -- -demo
+expect_eq "exit code of view hotspots -- -demo" $code 0
+cmp -s out wanted || fail "view hotspots -- -demo is not report$(show)"
+rm -r ./-demo
+
+# What only screens have is left out, here a limit, which annotate has not.
+"$VARVE" annotate longest_match demo >wanted || fail "varve annotate"
+for only in "--limit 5" --error "--sort total" --min-share=3 --no-mouse; do
+  run "$VARVE" view annotate $only longest_match demo
+  expect_eq "exit code of view annotate $only" $code 0
+  cmp -s out wanted || fail "view annotate $only is not annotate$(show)"
+done
 
 # on_terminal COMMAND: in a terminal of its own, whose output goes to the file out.
 on_terminal() {
@@ -111,6 +128,7 @@ refused 2 "--thread \( is not a regular expression" --save-screen - --thread '('
 refused 2 "unknown option '--sise', did you mean '--size'\?" --sise 80x24 demo
 refused 2 "unexpected argument 'demo'" --save-screen - hotspots demo demo
 refused 2 "'hotspot' is neither a screen nor a profile: .*; did you mean 'hotspots'\?" --save-screen - hotspot
+refused 2 "'demo' is no screen: it is not one of summary, " demo hotspot
 refused 1 ".*nowhere" --save-screen - hotspots nowhere
 refused 1 ".*empty" --save-screen - empty
 refused 1 "cannot write no/such/file: No such file or directory" --save-screen no/such/file demo
