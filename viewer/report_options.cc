@@ -27,7 +27,7 @@ Setter set_pattern(view::Request& request, analyze::Pattern& target, std::string
   return [&request, &target, option](std::string_view value) -> Setting {
     auto pattern = analyze::Pattern::parse(value);
     if (!pattern) return tl::unexpected(pattern.error());
-    target = std::move(*pattern);
+    target = target.and_also(*pattern);
     return note_filter(request, option, value);
   };
 }
@@ -42,32 +42,39 @@ Setter set_object(view::Request& request) {
 
 constexpr std::string_view kMarkRange = "mark:";
 
-/// "1.5s-3s", "2-", "-500ms": a number alone is seconds. "mark:A..B": until the profile is loaded, names. The
-/// last one given counts, and of both forms.
+/// "1.5s-3s", "2-", "-500ms": a number alone is seconds.
+tl::expected<analyze::Filter, std::string> parse_time_range(std::string_view value) {
+  const size_t dash = value.find('-');
+  if (dash == std::string_view::npos || value.size() == 1) {
+    return tl::unexpected<std::string>("is not a range of time such as 1.5s-3s, 2s- or -500ms");
+  }
+  analyze::Filter range;
+  const std::string_view ends[] = {value.substr(0, dash), value.substr(dash + 1)};
+  Nanos* const targets[] = {&range.from, &range.to};
+  for (size_t i = 0; i < 2; ++i) {
+    if (ends[i].empty()) continue;
+    const auto time = parse_duration(ends[i], "s");
+    if (!time) return tl::unexpected("is not a range: '" + std::string(ends[i]) + "' " + time.error());
+    *targets[i] = *time;
+  }
+  if (range.from >= range.to) return tl::unexpected<std::string>("ends before it begins");
+  return range;
+}
+
+/// A range of time, or "mark:A..B": until the profile is loaded, names.
 Setter set_time_range(view::Request& request) {
   return [&request](std::string_view value) -> Setting {
-    request.filter.from = {};
-    request.filter.to = {UINT64_MAX};
-    request.marks = {};
     if (value.starts_with(kMarkRange)) {
-      auto marks = analyze::parse_mark_range(value.substr(kMarkRange.size()));
+      const auto marks = analyze::parse_mark_range(value.substr(kMarkRange.size()));
       if (!marks) return tl::unexpected(marks.error());
-      request.marks = std::move(*marks);
+      request.marks = request.marks.and_also(*marks);
       return note_filter(request, "--time", value);
     }
-    const size_t dash = value.find('-');
-    if (dash == std::string_view::npos || value.size() == 1) {
-      return tl::unexpected<std::string>("is not a range of time such as 1.5s-3s, 2s- or -500ms");
-    }
-    const std::string_view ends[] = {value.substr(0, dash), value.substr(dash + 1)};
-    Nanos* const targets[] = {&request.filter.from, &request.filter.to};
-    for (size_t i = 0; i < 2; ++i) {
-      if (ends[i].empty()) continue;
-      const auto time = parse_duration(ends[i], "s");
-      if (!time) return tl::unexpected("is not a range: '" + std::string(ends[i]) + "' " + time.error());
-      *targets[i] = *time;
-    }
-    if (request.filter.from >= request.filter.to) return tl::unexpected<std::string>("ends before it begins");
+    const auto range = parse_time_range(value);
+    if (!range) return tl::unexpected(range.error());
+    analyze::Filter both = request.filter.and_also(*range);
+    if (both.from >= both.to) return tl::unexpected<std::string>("has no moment of the --time before it");
+    request.filter = std::move(both);
     return note_filter(request, "--time", value);
   };
 }

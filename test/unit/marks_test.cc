@@ -144,10 +144,10 @@ Test(marks, damaged_ones_are_left_out_and_told) {
 Test(marks, parse_as_ranges) {
   auto both = analyze::parse_mark_range("a b..c");
   cr_assert(both.has_value());
-  cr_expect(both->from == "a b" && both->to == "c");
-  cr_expect(analyze::parse_mark_range("a..")->to.empty());
-  cr_expect(analyze::parse_mark_range("..b")->from.empty());
-  cr_expect(analyze::parse_mark_range("a..b..c")->to == "b..c");
+  cr_expect(both->parts[0].from == "a b" && both->parts[0].to == "c");
+  cr_expect(analyze::parse_mark_range("a..")->parts[0].to.empty());
+  cr_expect(analyze::parse_mark_range("..b")->parts[0].from.empty());
+  cr_expect(analyze::parse_mark_range("a..b..c")->parts[0].to == "b..c");
   for (const char* bad : {"", "..", "a", ".", "a.b"}) cr_expect(!analyze::parse_mark_range(bad), "%s", bad);
 }
 
@@ -212,4 +212,19 @@ Test(marks, what_is_no_profile_is_not_paused) {
     cr_assert(!refused.has_value());
     cr_expect_eq(refused.error(), "'" + path + "' is no profile", "%s", refused.error().c_str());
   }
+}
+
+Test(marks, of_several_ranges_what_is_in_all) {
+  const load::Profile profile = two_processes().load();
+  const auto both = [](const char* first, const char* second) {
+    return analyze::parse_mark_range(first)->and_also(*analyze::parse_mark_range(second));
+  };
+  analyze::Filter filter;
+  filter.to = Nanos{550 * kMs};
+  cr_assert(analyze::resolve_marks(profile, both("load..end", "solve.."), filter).has_value());
+  cr_expect_eq(filter.from.count, 300 * kMs);
+  cr_expect_eq(filter.to.count, 550 * kMs, "as --time -550ms had it");
+  const auto none = analyze::resolve_marks(profile, both("..lost", "solve.."), filter);
+  cr_assert_not(none.has_value());
+  cr_expect_eq(none.error(), "no moment is in all ranges of --time", "%s", none.error().c_str());
 }

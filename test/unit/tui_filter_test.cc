@@ -6,6 +6,7 @@
 #include "test/unit/example_profile.h"
 #include "test/unit/odd_profiles.h"
 #include "test/unit/screen_driver.h"
+#include "viewer/narrow_options.h"
 
 using namespace varve;
 using namespace varve::tui;
@@ -97,6 +98,37 @@ Test(tui_workspace, filters_add_up) {
   driver.workspace().clear();
   narrow("--time", "1.5-2");
   cr_expect_eq(shown(), half);
+}
+
+/// So the line "Filter ..." of a report, which has all of them, is true.
+Test(tui_filter, options_of_a_report_are_steps) {
+  ScreenDriver driver({.screen = "hotspots"});
+  const std::vector<std::string> cases[] = {{"--function", "shade", "--function", "powf"},
+                                            {"--function", "powf", "--function", "deflate"},
+                                            {"--thread", "worker", "--thread", "raytrace"},
+                                            {"--process", "raytrace", "--process", "nobody"},
+                                            {"--module", "libm", "--module", "ray"},
+                                            {"--time", "1-2", "--time", "1.5-3"},
+                                            {"--time", "1-2", "--time", "-1.5"}};
+  for (const std::vector<std::string>& words : cases) {
+    view::Request request;
+    cr_assert(read_narrow_options(words, request).has_value());
+    cr_assert(driver.workspace().narrow(words).has_value());
+    const auto report =
+        view::make(*view::find_kind("hotspots"), {driver.made().profile, driver.made().symbols}, request);
+    const auto steps = driver.workspace().make("hotspots");
+    cr_assert(report && steps);
+    cr_expect_eq(report->ledger.shown.count, steps->ledger.shown.count, "%s %s", words[1].c_str(),
+                 words[3].c_str());
+    cr_expect_eq(request.filter.from.count, driver.workspace().request().filter.from.count);
+    cr_expect_eq(request.filter.to.count, driver.workspace().request().filter.to.count);
+    driver.workspace().clear();
+  }
+  view::Request request;
+  const auto refused = read_narrow_options({"--time", "1-2", "--time", "2-3"}, request);
+  cr_assert_not(refused.has_value());
+  cr_expect_eq(refused.error(), "--time 2-3 has no moment of the --time before it", "%s",
+               refused.error().c_str());
 }
 
 Test(tui_filter, from_the_selected_row) {

@@ -34,40 +34,60 @@ std::string no_such_mark(std::string_view wanted, const std::vector<const load::
   return fmt::format("there is no mark '{}', but {}{}{}", wanted, fmt::join(names, ", "), more, hint);
 }
 
+using Marks = std::vector<const load::Mark*>;
+
+/// Sets Filter::from and Filter::to.
+tl::expected<void, std::string> find_ends(const load::Profile& profile, const Marks& marks,
+                                          const MarkRange::Ends& ends, Filter& filter) {
+  const auto find = [&marks](size_t first, std::string_view name) {
+    while (first < marks.size() && marks[first]->name != name) ++first;
+    return first;
+  };
+  const auto since_start = [&](size_t index) { return profile.since_start(marks[index]->time); };
+  for (const std::string* name : {&ends.from, &ends.to})
+    if (!name->empty() && find(0, *name) == marks.size()) return tl::unexpected(no_such_mark(*name, marks));
+  size_t next = 0;
+  if (!ends.from.empty()) {
+    const size_t from = find(0, ends.from);
+    filter.from = since_start(from);
+    next = from + 1;
+  }
+  if (ends.to.empty()) return {};
+  const size_t to = find(next, ends.to);
+  if (to == marks.size())
+    return tl::unexpected(fmt::format("no mark '{}' comes after the first '{}', at {:.3f} s", ends.to,
+                                      ends.from, in_seconds(filter.from)));
+  filter.to = since_start(to);
+  return {};
+}
+
 }  // namespace
+
+MarkRange MarkRange::and_also(const MarkRange& other) const {
+  MarkRange both = *this;
+  both.parts.insert(both.parts.end(), other.parts.begin(), other.parts.end());
+  return both;
+}
 
 tl::expected<MarkRange, std::string> parse_mark_range(std::string_view text) {
   const size_t dots = text.find("..");
   if (dots == std::string_view::npos || text.size() == 2)
     return tl::unexpected<std::string>(
         "is not a range between marks such as mark:A..B, mark:A.. or mark:..B");
-  return MarkRange{std::string(text.substr(0, dots)), std::string(text.substr(dots + 2))};
+  return MarkRange{{{std::string(text.substr(0, dots)), std::string(text.substr(dots + 2))}}};
 }
 
 tl::expected<void, std::string> resolve_marks(const load::Profile& profile, const MarkRange& range,
                                               Filter& filter) {
-  std::vector<const load::Mark*> marks;
+  Marks marks;
   for (const load::Mark& mark : profile.marks)
     if (process_passes(profile, mark.process, filter)) marks.push_back(&mark);
-  const auto find = [&marks](size_t first, std::string_view name) {
-    while (first < marks.size() && marks[first]->name != name) ++first;
-    return first;
-  };
-  const auto since_start = [&](size_t index) { return profile.since_start(marks[index]->time); };
-  for (const std::string* name : {&range.from, &range.to})
-    if (!name->empty() && find(0, *name) == marks.size()) return tl::unexpected(no_such_mark(*name, marks));
-  size_t next = 0;
-  if (!range.from.empty()) {
-    const size_t from = find(0, range.from);
-    filter.from = since_start(from);
-    next = from + 1;
+  for (const MarkRange::Ends& ends : range.parts) {
+    Filter found;
+    if (auto done = find_ends(profile, marks, ends, found); !done) return done;
+    filter = filter.and_also(found);
+    if (filter.from >= filter.to) return tl::unexpected<std::string>("no moment is in all ranges of --time");
   }
-  if (range.to.empty()) return {};
-  const size_t to = find(next, range.to);
-  if (to == marks.size())
-    return tl::unexpected(fmt::format("no mark '{}' comes after the first '{}', at {:.3f} s", range.to,
-                                      range.from, in_seconds(filter.from)));
-  filter.to = since_start(to);
   return {};
 }
 

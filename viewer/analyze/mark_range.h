@@ -6,24 +6,31 @@
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
+#include <vector>
 
 #include "viewer/analyze/filter.h"
 #include "viewer/load/profile.h"
 
 namespace varve::analyze {
 
+/// What is in all of these ranges, or none, which is the whole run.
 struct MarkRange {
-  std::string from, to;  // names; empty: the begin, and the end, of the run
+  struct Ends {
+    std::string from, to;  // names; empty: the begin, and the end, of the run
+  };
+  std::vector<Ends> parts;
 
-  bool given() const { return !from.empty() || !to.empty(); }
+  bool given() const { return !parts.empty(); }
+  /// The moments that both have.
+  MarkRange and_also(const MarkRange& other) const;
 };
 
 /// "A..B", "A.." or "..B". The first ".." parts the names. The error is the rest of a sentence.
 tl::expected<MarkRange, std::string> parse_mark_range(std::string_view text);
 
-/// Sets Filter::from to the first mark of the first name, and Filter::to to the next one after it of the
-/// second, among the marks of processes that pass Filter::process. The error is a sentence, with the names
-/// that there are.
+/// Leaves of Filter::from and Filter::to what is, in each range, between the first mark of the first name and
+/// the next one after it of the second, among the marks of processes that pass Filter::process. The error is
+/// a sentence, with the names that there are.
 tl::expected<void, std::string> resolve_marks(const load::Profile& profile, const MarkRange& range,
                                               Filter& filter);
 
