@@ -60,6 +60,7 @@ Test(render_escape, what_acts_on_a_terminal) {
       {"\xe2\x80\xae"
        "gnp",
        "\\u{202e}gnp"},                              // right-to-left override
+      {"a\u061c1", "a\\u{61c}1"},                    // a direction mark
       {"\xff\xfe", "\\xff\\xfe"},                    // no UTF-8
       {"\xc0\xaf", "\\xc0\\xaf"},                    // overlong
       {"\xed\xa0\x80", "\\xed\\xa0\\x80"},           // surrogate
@@ -99,6 +100,19 @@ Test(render_escape, elision_keeps_both_ends) {
   cr_expect_leq(display_width(wide), 8);
   cr_expect(wide.starts_with("日"));
   cr_expect(wide.ends_with("語"));
+}
+
+/// A mark that combines with what is left out would stand on the dots, or on what is before.
+Test(render_escape, marks_go_with_their_characters) {
+  std::setlocale(LC_CTYPE, "C.UTF-8");
+  const std::string name = "abcdefg\u0301\u0302hij";
+  cr_expect_eq(display_width(name), 10);
+  cr_expect_eq(elide_middle(name, 9), "abc...hij");
+  cr_expect_eq(elide_middle("abc\u0301defghij", 9), "abc\u0301...hij");
+  cr_expect_eq(skip_columns(name, 7), "hij");
+  cr_expect_eq(skip_columns(name, 6), "g\u0301\u0302hij");
+  cr_expect_eq(skip_columns(name, 0), name);
+  cr_expect_eq(skip_columns("日本\u0301語", 3), " 語");
 }
 
 Test(render_numbers, times_of_one_table_share_a_scale) {

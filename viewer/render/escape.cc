@@ -14,19 +14,23 @@ namespace {
 /// Characters that act on a terminal or reorder a line instead of showing something: C0, DEL, C1, line and
 /// paragraph separators, direction marks, embeddings, overrides and isolates, the byte order mark.
 bool acts(char32_t code) {
-  return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x200b && code <= 0x200f) ||
-         (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x206f) || code == 0xfeff;
+  return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c ||
+         (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
+         (code >= 0x2060 && code <= 0x206f) || code == 0xfeff;
 }
 
-/// Where the last characters begin that take at most `columns` of the `width` columns of all.
-size_t start_of_last(std::string_view escaped, size_t width, size_t columns) {
-  size_t at = 0;
-  while (width > columns) {
-    const Character each = next_character(escaped.substr(at));
-    width -= character_width(each.code);
-    at += each.bytes;
+/// Leaves out the first characters until those take `columns` of them, and the marks that combine with the
+/// last. Returns how many columns those took.
+size_t skip(std::string_view& escaped, size_t columns) {
+  size_t skipped = 0;
+  while (!escaped.empty()) {
+    const Character each = next_character(escaped);
+    const size_t width = character_width(each.code);
+    if (skipped >= columns && (width > 0 || skipped == 0)) break;
+    skipped += width;
+    escaped.remove_prefix(each.bytes);
   }
-  return at;
+  return skipped;
 }
 
 /// Where the first characters end that take at most `columns`.
@@ -109,12 +113,7 @@ size_t display_width(std::string_view escaped) {
 }
 
 std::string skip_columns(std::string_view escaped, size_t columns) {
-  size_t skipped = 0;
-  while (!escaped.empty() && skipped < columns) {
-    const Character at = next_character(escaped);
-    skipped += character_width(at.code);
-    escaped.remove_prefix(at.bytes);
-  }
+  const size_t skipped = skip(escaped, columns);
   return std::string(skipped > columns ? skipped - columns : 0, ' ').append(escaped);
 }
 
@@ -124,8 +123,10 @@ std::string elide_middle(std::string_view escaped, size_t width) {
   if (whole <= width) return std::string(escaped);
   const size_t dots = width < 4 ? (width > 0 ? 1 : 0) : 3;
   const size_t left_room = (width - dots + 1) / 2, right_room = width - dots - left_room;
+  std::string_view last = escaped;
+  skip(last, whole - right_room);
   return fmt::format("{}{}{}", escaped.substr(0, end_of_first(escaped, left_room)), std::string(dots, '.'),
-                     escaped.substr(start_of_last(escaped, whole, right_room)));
+                     last);
 }
 
 }  // namespace varve::render
