@@ -169,7 +169,7 @@ Options repeated(view::Request& request, Options options) {
 
 Options limit_options(ReportOptions& options) {
   return {
-      {"Output", "--limit", "N", "50 in text, all otherwise",
+      {"Output", "--limit", "N", "50 for lists in text, all otherwise",
        "Print at most N rows and add up the others in one. 0 prints all. The summary has at most seven.",
        set_limit(options.limit)},
       {"Output", "--min-share", "PERCENT",
