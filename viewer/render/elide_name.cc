@@ -11,8 +11,8 @@
 #include <optional>
 #include <vector>
 
+#include "common/clone_suffix.h"
 #include "viewer/render/escape.h"
-#include "viewer/symbol/demangle.h"
 
 namespace varve::render {
 namespace {
@@ -92,9 +92,9 @@ Parts parts_of(std::string_view name) {
     depth = depth_after(depth, at);
   }
   // Of words behind points those of compilers belong to the one before.
-  while (starts.size() > 1 && name[starts.back() - 1] == '.' &&
-         symbol::is_clone_suffix(
-             name.substr(starts.back(), std::min(name.find('.', starts.back()), i) - starts.back())))
+  while (
+      starts.size() > 1 && name[starts.back() - 1] == '.' &&
+      is_clone_suffix(name.substr(starts.back(), std::min(name.find('.', starts.back()), i) - starts.back())))
     starts.pop_back();
   const size_t own = starts.back();
   return {scope_before(name, own), own, arguments > own ? arguments : i, i};

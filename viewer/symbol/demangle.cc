@@ -192,12 +192,6 @@ class Shortener {
 
 }  // namespace
 
-bool is_clone_suffix(std::string_view word) {
-  constexpr std::string_view kSuffixes[] = {"isra", "constprop", "part", "cold", "lto_priv", "llvm"};
-  return word.find_first_not_of("0123456789") == std::string_view::npos ||
-         std::ranges::find(kSuffixes, word) != std::end(kSuffixes);
-}
-
 std::string short_cxx_name(std::string_view name) {
   std::string text = Shortener(name).run();
   return text.empty() ? std::string(name) : text;

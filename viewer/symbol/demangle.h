@@ -23,9 +23,6 @@ constexpr size_t max_demangled(size_t linkage_length) { return 100 * linkage_len
 
 Demangled demangle(std::string_view linkage_name);
 
-/// What compilers put behind a name: "parse.isra.0", "parse.cold". `word`: between points.
-bool is_clone_suffix(std::string_view word);
-
 /// Without template arguments, parameters, return type, ABI tags and anonymous namespaces; the type of a
 /// conversion operator, which is its name, stays whole. A name in which nothing of that is found comes back
 /// unchanged.

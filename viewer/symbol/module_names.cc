@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "common/clone_suffix.h"
 #include "viewer/symbol/demangle.h"
 #include "viewer/symbol/elf_symbols.h"
 #include "viewer/symbol/opened_module.h"
