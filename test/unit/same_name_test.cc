@@ -7,6 +7,7 @@
 #include "test/unit/screen_driver.h"
 #include "viewer/analyze/function_place.h"
 #include "viewer/render/render.h"
+#include "viewer/report_options.h"
 #include "viewer/view/request.h"
 
 using namespace varve;
@@ -92,5 +93,22 @@ Test(same_name, the_row_that_is_opened_is_the_one_shown) {
     cr_assert_eq(selected.size(), 1);
     cr_expect(selected[0].find(each.total) != std::string::npos && !driver.shows("and 1 more"), "%s %s:\n%s",
               each.screen, each.keys, driver.text().c_str());
+  }
+}
+
+/// Not what has the name in its own, as a regular expression would find it.
+Test(same_name, a_function_without_time_is_no_other) {
+  test::RandomProfile made = namesakes();
+  symbol::Function& longer = made.symbols.functions[find(made.symbols, "deflate").index()];
+  longer.name = longer.short_name = made.symbols.strings.intern("strtod_and_deflate");
+  view::Request request;
+  request.filter.function = *analyze::Pattern::parse("strtod_and_deflate");
+  for (const std::string name : {"strtod", "strtod@libm.so.6+0x2000"}) {
+    set_function(request, name);
+    const view::Made none = view::make(*view::find_kind("callers"), {made.profile, made.symbols}, request);
+    cr_assert_not(none.has_value(), "%s", name.c_str());
+    const std::string wanted =
+        "'" + name + "' has no time in this profile as filtered; leave the filter and the metric out";
+    cr_expect_eq(none.error(), wanted, "%s", none.error().c_str());
   }
 }

@@ -172,11 +172,28 @@ std::vector<bool> functions_with_time(const load::Profile& profile, const symbol
 
 /// By its full, short or linkage name.
 bool is_called(const symbol::SymbolTable& symbols, const symbol::Function& function, std::string_view name) {
+  if (name.empty()) return false;  // as linkage names of some are
   return symbols.strings.text(function.name) == name || symbols.strings.text(function.short_name) == name ||
          symbols.strings.text(function.linkage_name) == name;
 }
 
+/// By its name, or by "NAME@PLACE".
+bool is_meant(const load::Profile& profile, const symbol::SymbolTable& symbols, FunctionId id,
+              std::string_view name) {
+  const symbol::Function& function = symbols.functions[id.index()];
+  if (is_called(symbols, function, name)) return true;
+  const size_t at = name.rfind('@');
+  return at != std::string_view::npos && is_called(symbols, function, name.substr(0, at)) &&
+         is_at_place(profile, symbols, id, name.substr(at + 1));
+}
+
 }  // namespace
+
+bool is_function(const load::Profile& profile, const symbol::SymbolTable& symbols, std::string_view name) {
+  uint32_t i = 0;
+  while (i < symbols.functions.size() && !is_meant(profile, symbols, {i}, name)) ++i;
+  return i < symbols.functions.size();
+}
 
 std::vector<FunctionId> functions_named(const load::Profile& profile, const symbol::SymbolTable& symbols,
                                         const PathTimes& by_path, bool inlines, std::string_view name,
@@ -185,22 +202,15 @@ std::vector<FunctionId> functions_named(const load::Profile& profile, const symb
   const auto functions_that = [&](const auto& fits) {
     std::vector<FunctionId> found;
     for (uint32_t i = 0; i < used.size(); ++i)
-      if (used[i] && fits(FunctionId{i}, symbols.functions[i])) found.push_back({i});
+      if (used[i] && fits(FunctionId{i})) found.push_back({i});
     return found;
   };
-  auto found = functions_that(
-      [&](FunctionId, const symbol::Function& function) { return is_called(symbols, function, name); });
-  const size_t at = name.rfind('@');
-  if (found.empty() && at != std::string_view::npos)
-    found = functions_that([&](FunctionId id, const symbol::Function& function) {
-      return is_called(symbols, function, name.substr(0, at)) &&
-             is_at_place(profile, symbols, id, name.substr(at + 1));
-    });
-  if (found.empty() && pattern.given())
-    found = functions_that([&](FunctionId, const symbol::Function& function) {
-      return pattern.matches(symbols.strings.text(function.name));
-    });
-  return found;
+  auto found = functions_that([&](FunctionId id) { return is_meant(profile, symbols, id, name); });
+  // Who names a function means no other, though this one has no time.
+  if (!found.empty() || !pattern.given() || is_function(profile, symbols, name)) return found;
+  return functions_that([&](FunctionId id) {
+    return pattern.matches(symbols.strings.text(symbols.functions[id.index()].name));
+  });
 }
 
 std::vector<std::string> function_names(const load::Profile& profile, const symbol::SymbolTable& symbols,

@@ -28,9 +28,13 @@ struct Neighbours {
   std::vector<Neighbour> recursive_callers;  // of inner occurrences: inside the time above, in no sum
 };
 
-/// The functions that a user means by `name`: those of exactly this full, short or linkage name, else of the
-/// name before an "@" those at the place behind it (function_place.h), else those whose full name the regular
-/// expression is found in. Only functions with time in the selection. Empty: none.
+/// Whether a function of the profile, with time in a selection or not, has exactly this full, short or
+/// linkage name, or the name before an "@" and the place behind it (function_place.h).
+bool is_function(const load::Profile& profile, const symbol::SymbolTable& symbols, std::string_view name);
+
+/// The functions that a user means by `name`: those of which is_function() holds, and where it holds of none,
+/// those whose full name the regular expression is found in. Only functions with time in the selection.
+/// Empty: none.
 std::vector<FunctionId> functions_named(const load::Profile& profile, const symbol::SymbolTable& symbols,
                                         const PathTimes& by_path, bool inlines, std::string_view name,
                                         const Pattern& pattern);

@@ -38,12 +38,13 @@ std::string_view without_reason(std::string_view name) {
 
 /// Of those that stand anywhere in the profile: in a wait's stack, on the critical path, or outside the
 /// filter.
-bool is_known(const symbol::SymbolTable& symbols, std::string_view name) {
-  return std::ranges::any_of(symbols.functions, [&](const symbol::Function& function) {
-    const std::string_view known = symbols.strings.text(function.short_name);
-    return known == name ||
-           (known.ends_with(name) && known.substr(0, known.size() - name.size()).ends_with("::"));
-  });
+bool is_known(const Source& source, std::string_view name) {
+  const symbol::SymbolTable& symbols = source.symbols;
+  return analyze::is_function(source.profile, symbols, name) ||
+         std::ranges::any_of(symbols.functions, [&](const symbol::Function& function) {
+           const std::string_view known = symbols.strings.text(function.short_name);
+           return known.ends_with(name) && known.substr(0, known.size() - name.size()).ends_with("::");
+         });
 }
 
 }  // namespace
@@ -135,7 +136,7 @@ void sort_rows(std::vector<uint32_t>& rows, const analyze::MetricTable& self,
 
 std::string no_function(const Source& source, const Request& request, const analyze::PathTimes& by_path) {
   const char* where = request.cuts() ? "in this profile as filtered" : "in this profile";
-  if (request.function_trouble.empty() && is_known(source.symbols, request.function))
+  if (is_known(source, request.function))
     return fmt::format(
         "'{}' has no time {}; {}", request.function, where,
         request.cuts() ? "leave the filter and the metric out" : "--metric wait has where it waits");
