@@ -148,6 +148,25 @@ Test(idle, bands_of_waits_are_those_of_the_list_of_waits) {
   }
 }
 
+/// What a hook added up came before the moment that stands for it, so it may lack bands that its thread has.
+Test(idle, waits_that_no_hook_saw_have_no_more_in_bands_than_they_lasted) {
+  size_t threads = 0;
+  for (const uint64_t seed : kSeeds) {
+    const RandomProfile made = test::random_profile(seed);
+    const auto concurrency = analyze::concurrency(made.profile, {}, {});
+    const analyze::TimeRange range = analyze::time_range(made.profile, {});
+    const analyze::FittedWaits waits = analyze::fitted_waits(made.profile, range, concurrency);
+    for (size_t i = 0; i < waits.others.size(); ++i) {
+      const analyze::OtherWaits& others = waits.others[i];
+      const uint64_t in_bands = std::accumulate(others.bands.begin(), others.bands.end(), uint64_t(0));
+      constexpr uint64_t kRounded = 1000;
+      cr_expect_leq(in_bands, others.time_ns + kRounded, "seed %lu, thread %zu", seed, i);
+      threads += in_bands > kRounded;
+    }
+  }
+  cr_expect_gt(threads, 0u);
+}
+
 Test(idle, parts_add_up) {
   size_t number = 0, with_waits = 0;
   for (const uint64_t seed : kSeeds) {

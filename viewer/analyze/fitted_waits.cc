@@ -4,6 +4,7 @@
 #include "viewer/analyze/fitted_waits.h"
 
 #include <algorithm>
+#include <numeric>
 #include <span>
 
 namespace varve::analyze {
@@ -49,17 +50,45 @@ struct OfThread {
   }
 };
 
-/// Fits the waits and returns what they leave, to the nanosecond.
-BandTimes::Times fit_to_bands(std::span<CountedWait> waits, const ThreadBands& thread) {
+uint64_t sum_of(const BandTimes::Times& bands) {
+  return std::accumulate(bands.begin(), bands.end(), uint64_t(0));
+}
+
+/// How much of a wait is in no band: what of a sum came before the moment that stands for it, or a pause.
+uint64_t without_band(const CountedWait& wait) {
+  return wait.time_ns - std::min(wait.time_ns, sum_of(wait.bands));
+}
+
+/// `left` may not be more than the `unseen` time of the thread: what is too much there is of the waits that
+/// have time in no band, in proportion to that.
+void give_back(std::span<CountedWait> waits, const BandTimes::Times& left, uint64_t unseen) {
+  const uint64_t rest = sum_of(left);
+  std::vector<double> missing;
+  for (const CountedWait& each : waits) missing.push_back(double(without_band(each)));
+  const double all = std::accumulate(missing.begin(), missing.end(), 0.0);
+  if (rest <= unseen || all < 1) return;
+  const double given = std::min(double(rest - unseen), all);
+  for (size_t i = 0; i < waits.size(); ++i)
+    for (size_t band = 0; band < kBands; ++band)
+      waits[i].bands[band] += uint64_t(given * (double(left[band]) / double(rest)) * (missing[i] / all));
+}
+
+/// Fits the waits and returns what they leave, to the nanosecond. `unseen`: how much that may be.
+BandTimes::Times fit_to_bands(std::span<CountedWait> waits, const ThreadBands& thread, uint64_t unseen) {
   OfThread own{waits};
   std::ranges::transform(thread, own.room.begin(), &ThreadTime::waiting_ns);
-  BandTimes::Times left = own.room;
+  const BandTimes::Times left = own.room;
   std::vector<double> cut(waits.size());
   own.cut_to_room(cut);
   own.put_where_room_is(cut);
   // Beyond 2^53 ns, which only a damaged profile has, numbers with a point are not exact.
-  for (size_t band = 0; band < kBands; ++band) left[band] -= std::min(left[band], own.in_band(band));
-  return left;
+  const auto less_waits = [&] {
+    BandTimes::Times rest = left;
+    for (size_t band = 0; band < kBands; ++band) rest[band] -= std::min(rest[band], own.in_band(band));
+    return rest;
+  };
+  give_back(waits, less_waits(), unseen);
+  return less_waits();
 }
 
 }  // namespace
@@ -74,7 +103,7 @@ FittedWaits fitted_waits(const load::Profile& profile, TimeRange range, const Co
     const auto first = next;
     next = std::find_if(first, fitted.counted.end(),
                         [&](const CountedWait& each) { return thread_of(each) != ThreadId{i}; });
-    fitted.others.push_back({unseen[i], fit_to_bands({first, next}, by_band[i])});
+    fitted.others.push_back({unseen[i], fit_to_bands({first, next}, by_band[i], unseen[i])});
   }
   return fitted;
 }
