@@ -106,6 +106,7 @@ std::string by_trouble(const view::Kind& kind, view::By by) {
 
 void set_limits(const view::Kind& kind, bool text, ReportOptions& options) {
   options.request.limit = options.limit.value_or(text && !kind.tree ? view::kTextLimit : 0);
+  options.request.limit_given = options.limit.has_value();
   options.request.fold_recursion = text;
   // The parts of the path in their order leave out nothing; its sums by something are lists as of waits.
   const bool path_sums =

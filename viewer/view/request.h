@@ -49,6 +49,7 @@ struct Request {
   analyze::MarkRange marks;     // the ends of `filter`, once resolve_marks() knows the profile
   std::string filter_words;     // as the user gave it: "--thread worker --time 1-2"
   uint64_t limit = 0;           // rows; 0: all
+  bool limit_given = false;     // by the user: else a view may choose
   double min_share = 0;         // of the CPU time, 0 to 1; rows below are added up
   bool inlines = true;          // inlined calls as frames of their own
   bool errors = false;          // standard errors of shares

@@ -221,7 +221,7 @@ Made make_summary(const Source& source, const Request& request, const analyze::S
   const size_t lines =
       (cores.size() + kWordsInLine - 1) / kWordsInLine + (waits.size() + kWordsInLine - 1) / kWordsInLine;
   const size_t most = kTopHotspots - std::min(lines, kTopHotspots - 2);
-  top.limit = request.limit != 0 ? std::min<uint64_t>(request.limit, most) : most;
+  if (!request.limit_given) top.limit = most;
   Made view = make_hotspots(source, top, selection);
   if (!view) return view;
   view->csv_is_facts = true;
