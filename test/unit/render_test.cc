@@ -9,6 +9,7 @@
 
 #include "test/unit/example_profile.h"
 #include "test/unit/random_profile.h"
+#include "viewer/render/cells.h"
 #include "viewer/render/numbers.h"
 #include "viewer/render/render.h"
 #include "viewer/render/text_table.h"
@@ -113,6 +114,19 @@ Test(render_escape, marks_go_with_their_characters) {
   cr_expect_eq(skip_columns(name, 6), "g\u0301\u0302hij");
   cr_expect_eq(skip_columns(name, 0), name);
   cr_expect_eq(skip_columns("日本\u0301語", 3), " 語");
+}
+
+Test(render_text, objects_keep_what_tells_them_apart) {
+  view::Table table;
+  table.columns = {{"object", "Object", view::Unit::kText}};
+  const auto shown = [&](std::string_view text, size_t width) { return elide_cell(table, 0, text, width); };
+  cr_expect_eq(shown("Condition 0x7f0e90016270 (r::Monitor)", 40), "Condition 0x7f0e90016270 (r::Monitor)");
+  cr_expect_eq(shown("Condition 0x7f0e90016270 (r::Monitor)", 30), "Condition 0x7f0e90016270...");
+  cr_expect_eq(shown("Condition 0x7f0e90016270 (r::Monitor)", 21), "Condition...e90016270");
+  // Beside functions, too, and who ended waits keeps name and share there.
+  table.columns = {{"", "Ended by", view::Unit::kText, false, 0}, {"function", "", view::Unit::kText}};
+  cr_expect_eq(shown("Semaphore 0x7f0e90016270 (Posix)", 27), "Semaphore 0x7f0e90016270...");
+  cr_expect_eq(shown("node 32510 92%", 13), "node ...0 92%");
 }
 
 Test(render_numbers, times_of_one_table_share_a_scale) {

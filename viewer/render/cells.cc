@@ -54,10 +54,41 @@ std::string cell_text(const view::Cell& cell, view::Unit unit, Charset charset) 
   return number_text(cell, unit, {});
 }
 
+namespace {
+
+/// Of "Condition 0x7f0e90016270 (Monitor)" where the address ends; npos: there is none.
+size_t end_of_address(std::string_view text) {
+  constexpr std::string_view kStart = " 0x";
+  const size_t at = text.find(kStart);
+  if (at == std::string_view::npos) return at;
+  return std::min(text.find_first_not_of("0123456789abcdef", at + kStart.size()), text.size());
+}
+
+/// What is behind the address goes first, then the middle: its last digits tell one object from another.
+std::string elide_to_address(std::string_view escaped, size_t end, size_t width) {
+  if (display_width(escaped) <= width) return std::string(escaped);
+  const std::string_view object = escaped.substr(0, end);
+  const size_t taken = display_width(object);
+  if (taken > width) return elide_middle(object, width);
+  return fmt::format("{}{}", object, width - taken >= 3 ? "..." : "");
+}
+
+/// "92%" as a word of its own at the end.
+bool ends_in_share(std::string_view text) {
+  const size_t last = text.rfind(' ');
+  return last != std::string_view::npos && last + 2 < text.size() && text.ends_with('%') &&
+         text.find_first_not_of("0123456789", last + 1) == text.size() - 1;
+}
+
+}  // namespace
+
 std::string elide_cell(const view::Table& table, size_t column, std::string_view escaped, size_t width) {
   const bool names = table.columns[column].narrow >= 0 &&
                      std::ranges::find(table.columns, "function", &view::Column::id) != table.columns.end();
-  return names ? elide_name(escaped, width) : elide_middle(escaped, width);
+  const size_t address_end = end_of_address(escaped);
+  if (address_end != std::string_view::npos) return elide_to_address(escaped, address_end, width);
+  // In such a table stands beside functions what is none: "node 32510 92%".
+  return names && !ends_in_share(escaped) ? elide_name(escaped, width) : elide_middle(escaped, width);
 }
 
 }  // namespace varve::render

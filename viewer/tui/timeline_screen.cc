@@ -209,6 +209,8 @@ void TimelineScreen::draw(Pane pane) {
                                 false};
   for (const auto& [letter, meaning] : made_->legend)
     legend += fmt::format("{} {}  ", render::strip_text({&letter, 1}, style), meaning);
+  if (!strip_of(threads_.front(), "path").empty())
+    legend += pane.look().utf8 ? "bold ↓ ↑ the critical path" : "bold v ^ the critical path";
   pane.put(std::min(at + shown + 1, pane.rows() - 1), 0, legend, kDim);
 }
 

@@ -47,6 +47,15 @@ uint64_t unknown_releasers(const load::Profile& profile, const analyze::Critical
   return sum;
 }
 
+/// Blocking in waits that only run states tell of: a pipe that the C library reads by itself, say.
+uint64_t unseen_time(const analyze::CriticalPath& path) {
+  uint64_t sum = 0;
+  for (const PathSegment& segment : path.segments)
+    if (segment.what == PathClass::kBlocking && segment.wait == analyze::kNoWait)
+      sum += segment.range.length();
+  return sum;
+}
+
 uint64_t unfollowed_time(const analyze::CriticalPath& path) {
   uint64_t sum = 0;
   for (const PathSegment& segment : path.segments)
@@ -74,6 +83,11 @@ void add_path_notes(View& view, const Source& source, const Request& request,
     view.notes.push_back(fmt::format(
         "{:.3f} ms of Blocking are waits for locks, conditions and threads that nobody was seen to end.",
         double(unknown) / 1e6));
+  constexpr double kLeastUnseen = 0.01;  // of the path
+  if (const uint64_t unseen = unseen_time(path); double(unseen) >= kLeastUnseen * double(path.run.length()))
+    view.notes.push_back(fmt::format(
+        "{:.3f} ms of Blocking are waits that no hook saw, so the path may miss the thread that ended them.",
+        double(unseen) / 1e6));
   if (const uint64_t unfollowed = unfollowed_time(path); unfollowed != 0)
     view.notes.push_back(fmt::format(
         "{:.3f} ms [not recorded] are waits for other threads, so short or so many that they were only added "

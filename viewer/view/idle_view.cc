@@ -227,9 +227,14 @@ class IdleTable {
     if (holders.empty()) return {};
     const analyze::Holder& top = holders.front().holder;
     const std::string_view thread = view_.own(names_.of(top.thread));
-    const double percent = 100 * share(top.caused_ns, object.wait_ns);
-    return {view_.own(fmt::format("{} ({:.0f}%)", thread, percent)),
-            view_.own(fmt::format("{} {:.0f}%", thread, percent)),
+    const double part = share(top.caused_ns, object.wait_ns);
+    // Who ended hardly any of it is no answer for people.
+    constexpr double kWorthNaming = 0.05;
+    const auto words = [&](const char* with) {
+      return part < kWorthNaming ? "" : view_.own(fmt::format(fmt::runtime(with), thread, 100 * part));
+    };
+    return {words("{} ({:.0f}%)"),
+            words("{} {:.0f}%"),
             thread,
             view_.own(std::string(holders.front().place)),
             uint64_t(uint32_t(source_.profile.threads[top.thread.index()].tid)),
