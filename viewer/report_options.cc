@@ -170,7 +170,8 @@ Options repeated(view::Request& request, Options options) {
 Options limit_options(ReportOptions& options) {
   return {
       {"Output", "--limit", "N", "50 for lists in text, all otherwise",
-       "Print at most N rows and add up the others in one. 0 prints all. The summary has seven at most if not asked.",
+       "Print at most N rows and add up the others in one. 0 prints all. The summary has seven at most if "
+       "not asked.",
        set_limit(options.limit)},
       {"Output", "--min-share", "PERCENT",
        "0.5 for trees, waits and the path --by something in text, 0 otherwise",

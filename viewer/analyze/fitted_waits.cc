@@ -50,19 +50,19 @@ struct OfThread {
   }
 };
 
-uint64_t sum_of(const BandTimes::Times& bands) {
+uint64_t in_any_band(const BandTimes::Times& bands) {
   return std::accumulate(bands.begin(), bands.end(), uint64_t(0));
 }
 
 /// How much of a wait is in no band: what of a sum came before the moment that stands for it, or a pause.
 uint64_t without_band(const CountedWait& wait) {
-  return wait.time_ns - std::min(wait.time_ns, sum_of(wait.bands));
+  return wait.time_ns - std::min(wait.time_ns, in_any_band(wait.bands));
 }
 
 /// `left` may not be more than the `unseen` time of the thread: what is too much there is of the waits that
 /// have time in no band, in proportion to that.
 void give_back(std::span<CountedWait> waits, const BandTimes::Times& left, uint64_t unseen) {
-  const uint64_t rest = sum_of(left);
+  const uint64_t rest = in_any_band(left);
   std::vector<double> missing;
   for (const CountedWait& each : waits) missing.push_back(double(without_band(each)));
   const double all = std::accumulate(missing.begin(), missing.end(), 0.0);
