@@ -60,17 +60,27 @@ uint64_t without_band(const CountedWait& wait) {
 }
 
 /// `left` may not be more than the `unseen` time of the thread: what is too much there is of the waits that
-/// have time in no band, in proportion to that.
-void give_back(std::span<CountedWait> waits, const BandTimes::Times& left, uint64_t unseen) {
-  const uint64_t rest = in_any_band(left);
+/// have time in no band, in proportion to that, and what numbers with a point lose of the first of them.
+void give_back(std::span<CountedWait> waits, BandTimes::Times left, uint64_t unseen) {
+  const BandTimes::Times all_left = left;
+  const uint64_t rest = in_any_band(left), too_much = rest - std::min(rest, unseen);
+  uint64_t more = too_much;
+  const auto give = [&](CountedWait& wait, size_t band, uint64_t most) {
+    const uint64_t ns = std::min({most, left[band], more, without_band(wait)});
+    wait.bands[band] += ns;
+    left[band] -= ns;
+    more -= ns;
+  };
   std::vector<double> missing;
   for (const CountedWait& each : waits) missing.push_back(double(without_band(each)));
   const double all = std::accumulate(missing.begin(), missing.end(), 0.0);
-  if (rest <= unseen || all < 1) return;
-  const double given = std::min(double(rest - unseen), all);
+  if (too_much == 0 || all < 1) return;
+  const double given = std::min(double(too_much), all) / double(rest) / all;
   for (size_t i = 0; i < waits.size(); ++i)
     for (size_t band = 0; band < kBands; ++band)
-      waits[i].bands[band] += uint64_t(given * (double(left[band]) / double(rest)) * (missing[i] / all));
+      give(waits[i], band, uint64_t(given * double(all_left[band]) * missing[i]));
+  for (CountedWait& each : waits)
+    for (size_t band = 0; band < kBands && more > 0; ++band) give(each, band, more);
 }
 
 /// Fits the waits and returns what they leave, to the nanosecond. `unseen`: how much that may be.
