@@ -53,6 +53,7 @@ tl::expected<void, std::string> read_narrow_options(const std::vector<std::strin
 
 void apply_limits(ReportOptions& options) {
   options.request.limit = options.limit.value_or(0);
+  options.request.limit_given = options.request.limit != 0;
   options.request.min_share = options.min_share.value_or(0);
 }
 

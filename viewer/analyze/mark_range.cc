@@ -86,7 +86,11 @@ tl::expected<void, std::string> resolve_marks(const load::Profile& profile, cons
     Filter found;
     if (auto done = find_ends(profile, marks, ends, found); !done) return done;
     filter = filter.and_also(found);
-    if (filter.from >= filter.to) return tl::unexpected<std::string>("no moment is in all ranges of --time");
+    if (filter.from >= filter.to)
+      return tl::unexpected<std::string>(
+          filter.from == found.from && filter.to == found.to
+              ? fmt::format("no moment is between the marks of mark:{}..{}", ends.from, ends.to)
+              : "no moment is in all ranges of --time");
   }
   return {};
 }

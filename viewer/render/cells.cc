@@ -56,12 +56,16 @@ std::string cell_text(const view::Cell& cell, view::Unit unit, Charset charset) 
 
 namespace {
 
-/// Of "Condition 0x7f0e90016270 (Monitor)" where the address ends; npos: there is none.
+/// Of "Condition 0x7f0e90016270 (Monitor)" where the address ends; npos: there is none. Instructions and
+/// source lines have numbers that are shorter, or other signs behind them.
 size_t end_of_address(std::string_view text) {
   constexpr std::string_view kStart = " 0x";
-  const size_t at = text.find(kStart);
+  constexpr size_t kLeastDigits = 6;
+  const size_t at = text.find(kStart), digits = at + kStart.size();
   if (at == std::string_view::npos) return at;
-  return std::min(text.find_first_not_of("0123456789abcdef", at + kStart.size()), text.size());
+  const size_t end = std::min(text.find_first_not_of("0123456789abcdef", digits), text.size());
+  const bool named = end == text.size() || text.substr(end).starts_with(" (");
+  return named && end >= digits + kLeastDigits ? end : std::string_view::npos;
 }
 
 /// What is behind the address goes first, then the middle: its last digits tell one object from another.

@@ -198,9 +198,13 @@ FoundCode code_for(const load::Profile& profile, std::span<const SiteId> wanted,
       return !site.special() && code.piece_at(site.module, site.vaddr.value) != nullptr;
     });
   };
-  const auto had = stored ? found(*stored) : -1;
-  // Where other files were named, the same code may have lines now.
-  const bool better = options.look_further() ? found(fresh) >= had : found(fresh) > had;
+  const auto lines = [](const CodeTable& code) {
+    return std::ranges::count_if(code.names.frame_rows, [](const Frame& frame) { return frame.line != 0; });
+  };
+  // Where other files were named, the same code may have lines now; or had some, and the other file has none.
+  const auto worth = [&](const CodeTable& code) { return std::pair(found(code), lines(code)); };
+  const bool better =
+      !stored || (options.look_further() ? worth(fresh) > worth(*stored) : found(fresh) > found(*stored));
   return {better ? std::move(fresh) : std::move(*stored), trouble};
 }
 
