@@ -215,14 +215,15 @@ check: deps-check
 # The same without looking for packages. One kind or one test: make test T=unit, T=structure, T=e2e, T=13_terminal.
 test: $(CHECKED)
 	+$(SUBMAKE) VARIANT=faults BUILD=build/faults build/faults/libvarve.so
-ifneq ($(if $(T),$(filter e2e,$(T))$(findstring fuzz,$(T)),all),)
+ifneq ($(if $(T),$(filter e2e,$(T))$(foreach word,$(T),$(findstring $(word),60_fuzz_corpus)),all),)
 	+$(SUBMAKE) VARIANT=asan BUILD=build/asan replays
 endif
 	BUILD=$(BUILD) CXX="$(CXX)" test/run.sh $(T)
 
 # All but the timing of other people's programs, with varve's own code under AddressSanitizer and UBSan.
 asan:
-	+$(SUBMAKE) VARIANT=asan all programs build/asan/unit-tests
+	+$(SUBMAKE) VARIANT=asan all programs replays build/asan/unit-tests
+	+$(SUBMAKE) VARIANT=faults BUILD=build/faults build/faults/libvarve.so
 	BUILD=build/asan ASAN_OPTIONS=detect_leaks=0 test/run.sh unit e2e
 
 stress: all programs

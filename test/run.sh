@@ -35,16 +35,18 @@ run_script() {
   timeout --kill-after=5 "$TEST_LIMIT" bash "$1" >"$log" 2>&1 </dev/null &
   local group=$!
   set +m
+  trap 'kill -TERM -- -$group; exit 130' INT TERM HUP
   wait $group
   local code=$?
-  kill -KILL -- -$group 2>/dev/null
+  trap - INT TERM HUP
+  ! kill -KILL -- -$group 2>/dev/null || echo "LEFT RUNNING: processes that had to be killed" >>"$log"
   if [ $code = 0 ]; then
     echo passed >"$log.result"
-    printf '%s\n' "ok    $1 $((SECONDS - begin)) s$(sed -nE 's/^(SKIPPED|AGAIN)/\n      \1/p' "$log")"
+    printf '%s\n' "ok    $1 $((SECONDS - begin)) s$(sed -nE 's/^(SKIPPED|AGAIN|LEFT RUNNING)/\n      \1/p' "$log")"
     return
   fi
   echo failed >"$log.result"
-  [ $code != 124 ] || echo "no end within $TEST_LIMIT s" >>"$log"
+  [[ $code != 124 && $code != 137 ]] || echo "no end within $TEST_LIMIT s" >>"$log"
   printf 'FAIL  %s\n' "$1"
   sed 's/^/      /' "$log"
   printf '      again: BUILD=%s bash %s\n' "$BUILD" "$1"
@@ -56,7 +58,7 @@ failed=0
 if [ -n "$units" ]; then
   timeout --kill-after=5 900 "$BUILD/unit-tests" --timeout 120 >"$logs/unit" 2>&1
   code=$?
-  [ $code != 124 ] || echo "no end within 900 s" >>"$logs/unit"
+  [[ $code != 124 && $code != 137 ]] || echo "no end within 900 s" >>"$logs/unit"
   # [====] Synthesis: Tested: 12 | Passing: 12 | Failing: 0 | Crashing: 0
   line=$(sed 's/\x1b\[[0-9;]*m//g' "$logs/unit" | grep 'Synthesis:' | tail -1)
   passed=$(sed -n 's/.*Passing: *\([0-9]*\).*/\1/p' <<<"$line")

@@ -97,7 +97,7 @@ for varve in "", os.environ["VARVE"] + " record -q -o g ":
     type(varve.replace("-o ", "-o piped-") + "timeout 60 sh -c 'echo rea''dy; while :; do sleep 0.1; done' | tee log\n")
     stop_and_go_on()
     type("\x03")
-    type("echo pi''ped=$?.\n")
+    type("echo pi''ped=${PIPESTATUS[0]}.\n")
     until(b"piped=")
     codes.append(until(b"."))
 type("exit\n")

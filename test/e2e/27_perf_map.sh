@@ -33,7 +33,7 @@ S
 chmod +x inside
 # Neither profile nor varve may lie in the /tmp that the namespace hides.
 outside=$(mktemp -d /var/tmp/varve-perf-map.XXXXXX)
-trap 'cd /; rm -rf "$work" "$outside"' EXIT
+trap 'rm -rf "$outside"; leave' EXIT
 cp inside "$VARVE" "$BUILD/libvarve.so" "$outside"
 run "$outside/varve" record -q -o "$outside/c" unshare --user --map-root-user --mount --pid --fork "$outside/inside"
 expect_eq "exit code of a command in namespaces" $code 0

@@ -110,6 +110,7 @@ for each in bare lineless; do
   report hotspots $each.varve --debug-dir dbg --format csv
   expect_match out '^burn,'
   report lines $each.varve --format csv
+  expect_eq "exit code of the lines of $each" $code 0
   expect_no_match out 'spin\.c,[0-9]'
   report lines $each.varve --debug-dir dbg --format csv
   expect_match out 'spin\.c,[0-9]'

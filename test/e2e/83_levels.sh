@@ -69,7 +69,7 @@ levels() {
   local before=$(stolen)
   run "$@" "$VARVE" record -q -o p --run-states $source "$program" $((200 * factor))
   local taken=$((($(stolen) - before) * 10000000))
-  expect_eq "exit code" $code 0
+  [ $code = 0 ] || broken "exit code of $program is $code$(show)"
   "$VARVE" report concurrency --target 4 --format json p >concurrency.json || fail "report concurrency"
   "$VARVE" report threads --target 4 --format csv p >threads.csv || fail "report threads"
   "$VARVE" report hotspots --target 4 --format csv p >hotspots.csv || fail "report hotspots"
@@ -125,7 +125,7 @@ done
 [ -n "$limits" ] || echo "SKIPPED a limit of version 2: its cgroups cannot be written"
 limit_of "/sys/fs/cgroup/cpu/$group" cpu.cfs_quota_us 50000 && limits+=" /sys/fs/cgroup/cpu/$group" ||
   echo "SKIPPED a limit of version 1: its cgroups cannot be written"
-trap 'rmdir $limits 2>/dev/null; cd /; rm -rf "$work"' EXIT
+trap 'rmdir $limits 2>/dev/null; leave' EXIT
 for limit in $limits; do
   for source in $sources; do
     more_work ${source}_limited
@@ -182,11 +182,8 @@ nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
 if [ "$(id -u)" = 0 ] && chmod 755 "$work" && $nobody test -x "$VARVE" -a -x "$program"; then
   mkdir -m 777 open && cp compare.py open && cd open || fail "cannot enter a folder"
   for source in $sources; do
-    if $nobody "$VARVE" record -q -o probe-$source --run-states $source true 2>err; then
-      more_work ${source}_as_nobody
-    else
-      echo "SKIPPED $source of another user: $(cat err)"
-    fi
+    [ $source = sweeps ] || as=$nobody can switches --run-states switches || continue
+    more_work ${source}_as_nobody
   done
 else
   echo "SKIPPED another user: not root, or varve cannot be run by others"

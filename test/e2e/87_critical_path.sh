@@ -124,7 +124,7 @@ example() {  # example FACTOR
   return 1
 }
 for source in $sources; do
-  can $source --run-states $source || continue
+  [ $source = sweeps ] || can switches --run-states switches || continue
   more_work example
   # The sums are those of the path: all of the run, by threads and functions; and who delayed whom.
   elapsed=$(python3 -c 'import json; print(json.load(open("segments.json"))["elapsed_ns"])')

@@ -11,7 +11,7 @@ expect_eq "exit code" $code 0
 
 socket=$work/tmux
 pane() { tmux -S "$socket" "$@"; }
-trap 'pane kill-server 2>/dev/null; cd /; rm -rf "$work"' EXIT
+trap 'pane kill-server 2>/dev/null; leave' EXIT
 screen() { pane capture-pane -p; }
 keys() { pane send-keys "$@"; }
 seen() { screen | grep -qE -- "$1"; }

@@ -36,7 +36,7 @@ for ((i = 0; i < runs; ++i)); do
 done
 
 [ "$(id -u)" = 0 ] && mkdir disk && mount -t tmpfs -o size=3m tmpfs disk 2>mount.err || { echo "SKIPPED: the full disk; this needs root and mount: $(cat mount.err 2>/dev/null)"; exit 0; }
-trap 'cd /; umount "$work/disk"; rm -rf "$work"' EXIT
+trap 'umount -l "$work/disk"; leave' EXIT
 for ((i = 0; i < runs; ++i)); do
   read -ra way <<<"${ways[i % ${#ways[@]}]}"
   rm -rf here && mkdir here
