@@ -67,7 +67,10 @@ struct Words {
   const view::Kind* kind;
   std::string profile;
 };
-tl::expected<Words, std::string> understand(const std::vector<std::string>& words, view::Request& request) {
+tl::expected<Words, std::string> understand(std::vector<std::string> words, view::Request& request) {
+  // Either order will do, as for varve view.
+  if (words.size() == 2 && view::find_kind(words[0]) == nullptr && view::find_kind(words[1]) != nullptr)
+    std::swap(words[0], words[1]);
   Words result{view::find_kind("summary"), ""};
   size_t at = 0;
   if (!words.empty()) {

@@ -80,7 +80,9 @@ void App::draw_tabs(Pane pane) {
   }
   const size_t room = pane.columns() > at + 1 ? pane.columns() - at - 1 : 0;
   const std::string& words = news_.empty() ? options_.title : news_;
-  const size_t width = std::min(room, render::display_width(render::escape(words)));
+  const size_t whole = render::display_width(render::escape(words));
+  constexpr size_t kLeastWords = 8;  // fewer columns of a name say nothing
+  const size_t width = room < std::min(whole, kLeastWords) ? 0 : std::min(room, whole);
   pane.put_name(0, pane.columns() - width, words, width, news_.empty() ? kDim : kBold);
 }
 

@@ -112,9 +112,10 @@ size_t TimelineScreen::slice_at(uint64_t time) const {
 
 void TimelineScreen::draw_axis(Pane& pane, size_t row) const {
   pane.put(row, 0, "time", kDim);
-  for (size_t slice = 0; slice + 2 < slices_; slice += kTick)
-    pane.put(row, kNameColumns + slice, fmt::format("|{:.3f} s", double(time_at(slice)) / 1e9), kDim,
-             std::min(kTick, slices_ - slice));
+  for (size_t slice = 0; slice < slices_; slice += kTick) {
+    const std::string time = fmt::format("|{:.3f} s", double(time_at(slice)) / 1e9);
+    if (slice + time.size() <= slices_) pane.put(row, kNameColumns + slice, time, kDim, kTick);
+  }
 }
 
 /// Threads that ran, as columns of blocks; "running" is the first of the level rows that says so.
