@@ -39,7 +39,14 @@ run_script() {
   wait $group
   local code=$?
   trap - INT TERM HUP
-  ! kill -KILL -- -$group 2>/dev/null || echo "LEFT RUNNING: processes that had to be killed" >>"$log"
+  # What has been told to end may take a moment.
+  local left
+  for _ in 1 2 3 4 5; do
+    left=$(pgrep -a -r D,R,S,T -g $group) || break
+    sleep 0.2
+  done
+  [ -z "$left" ] || echo "LEFT RUNNING: ${left//$'\n'/; }" >>"$log"
+  kill -KILL -- -$group 2>/dev/null
   if [ $code = 0 ]; then
     echo passed >"$log.result"
     printf '%s\n' "ok    $1 $((SECONDS - begin)) s$(sed -nE 's/^(SKIPPED|AGAIN|LEFT RUNNING)/\n      \1/p' "$log")"

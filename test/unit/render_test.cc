@@ -123,7 +123,7 @@ Test(render_text, objects_keep_what_tells_them_apart) {
   cr_expect_eq(shown("Condition 0x7f0e90016270 (r::Monitor)", 40), "Condition 0x7f0e90016270 (r::Monitor)");
   cr_expect_eq(shown("Condition 0x7f0e90016270 (r::Monitor)", 30), "Condition 0x7f0e90016270...");
   cr_expect_eq(shown("Condition 0x7f0e90016270 (r::Monitor)", 21), "Condition...e90016270");
-  cr_expect_eq(shown("leaq    0x41f12(%rip), %rcx", 20), "leaq    0...ip), %rcx",
+  cr_expect_eq(shown("leaq    0x41f12(%rip), %rcx", 20), "leaq    0...p), %rcx",
                "an instruction keeps both ends");
   // Beside functions, too, and who ended waits keeps name and share there.
   table.columns = {{"", "Ended by", view::Unit::kText, false, 0}, {"function", "", view::Unit::kText}};
