@@ -18,8 +18,9 @@ record -q -o d setsid --fork sh -c 'sleep 0.3; echo done >daemon-flag'
 
 # --no-follow: the command alone.
 start=$SECONDS
-record -q -o n --no-follow sh -c 'sleep 5 & exit 0'
+record -q -o n --no-follow sh -c 'sleep 5 & echo $! >pid; exit 0'
 [ $((SECONDS - start)) -lt 4 ] || fail "--no-follow waited for a background process"
+kill "$(cat pid)"
 expect_eq "agent files" "$(ls n/*.agent | wc -l)" 1
 
 # What cannot be recorded is not waited for.
@@ -28,8 +29,9 @@ build static -static <<'C'
 int main(void) { sleep(8); return 0; }
 C
 start=$SECONDS
-record -q -o s sh -c './static & exit 0'
+record -q -o s sh -c './static & echo $! >pid; exit 0'
 [ $((SECONDS - start)) -lt 6 ] || fail "waited for a process without the agent"
+kill "$(cat pid)"
 
 # The user ends the recording; the daemon goes on.
 "$VARVE" record -o i sh -c 'sleep 20 & echo $! >pid; exit 6' 2>err &
