@@ -49,12 +49,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (file.error().empty()) std::abort();
     return 0;
   }
-  load::Module module{memory.path, file->build_id(), false, {}};
+  load::Profile profile;
+  profile.modules = {{memory.path, file->build_id(), false, {}}};
   std::vector<uint64_t> vaddrs = addresses_in(*file);
   symbol::ResolveOptions options;
   options.debug_directories = {"/nowhere"};
-  symbol::OpenedModule opened(module, options, nullptr);
-  symbol::ModuleNames names = symbol::name_module(opened, module, 0, vaddrs, true);
+  symbol::OpenedModule opened(profile, {0}, options, nullptr);
+  symbol::ModuleNames names = symbol::name_module(opened, profile.modules[0], 0, vaddrs, true);
   if (names.first.size() != vaddrs.size() + 1) std::abort();
   for (size_t i = 0; i < vaddrs.size(); ++i) {
     if (names.first[i] >= names.first[i + 1]) std::abort();
