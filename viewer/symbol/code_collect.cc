@@ -192,19 +192,21 @@ FoundCode code_for(const load::Profile& profile, std::span<const SiteId> wanted,
   const bool enough = stored && !options.look_further() && std::ranges::all_of(wanted, covered);
   if (enough) return {std::move(*stored), trouble};
   CodeTable fresh = collect_code(profile, wanted, options);
-  const auto found = [&](const CodeTable& code) {
-    return std::ranges::count_if(wanted, [&](SiteId id) {
+  // How much of what is wanted a table has: its code first, then lines of it.
+  const auto worth = [&](const CodeTable& code) {
+    std::pair<size_t, size_t> sum{};
+    for (const SiteId id : wanted) {
       const load::Site& site = profile.sites[id.index()];
-      return !site.special() && code.piece_at(site.module, site.vaddr.value) != nullptr;
-    });
-  };
-  const auto lines = [](const CodeTable& code) {
-    return std::ranges::count_if(code.names.frame_rows, [](const Frame& frame) { return frame.line != 0; });
+      if (site.special() || code.piece_at(site.module, site.vaddr.value) == nullptr) continue;
+      ++sum.first;
+      sum.second += std::ranges::any_of(code.frames_at(site.module, site.vaddr.value),
+                                        [](const Frame& frame) { return frame.line != 0; });
+    }
+    return sum;
   };
   // Where other files were named, the same code may have lines now; or had some, and the other file has none.
-  const auto worth = [&](const CodeTable& code) { return std::pair(found(code), lines(code)); };
-  const bool better =
-      !stored || (options.look_further() ? worth(fresh) > worth(*stored) : found(fresh) > found(*stored));
+  const bool better = !stored || (options.look_further() ? worth(fresh) > worth(*stored)
+                                                         : worth(fresh).first > worth(*stored).first);
   return {better ? std::move(fresh) : std::move(*stored), trouble};
 }
 
