@@ -30,7 +30,7 @@ expect_match err 'chmod \+x'
 # C++ library, which had not enough to begin. Between too little for these and enough is less than a megabyte.
 sanitized && echo "SKIPPED: little memory: varve is built with AddressSanitizer" && exit 0
 refusals=0 enough=0
-for ((kb = 6000; kb < 40000 && enough < 20; kb += 40)); do
+for ((kb = 6000; kb < 40000 && enough < 20; kb += 16)); do
   rm -rf little
   run bash -c 'ulimit -v "$0"; exec "$@"' "$kb" "$VARVE" record -q -o little true
   [ $code = 0 ] && enough=$((enough + 1))
