@@ -75,6 +75,7 @@ class Merger {
     base_.frame_rows = std::move(frames);
     base_.site_first = std::move(first);
     if (replaced_) drop_unused_functions();
+    for (size_t i = 0; i < base_.modules.size(); ++i) modules_.try_emplace(base_.modules[i].module, i);
     for (const ModuleQuality& quality : more_.modules) take(quality);
   }
 
@@ -128,12 +129,11 @@ class Merger {
   StringId intern(StringId id) { return base_.strings.intern(more_.strings.text(id)); }
 
   void take(const ModuleQuality& quality) {
-    auto old = std::find_if(base_.modules.begin(), base_.modules.end(),
-                            [&](auto& q) { return q.module == quality.module; });
-    if (old == base_.modules.end())
+    const auto [known, fresh] = modules_.try_emplace(quality.module, base_.modules.size());
+    if (fresh)
       base_.modules.push_back(quality);
-    else if (sources(quality) >= sources(*old))
-      *old = quality;  // of the two notes the one about where was looked last
+    else if (ModuleQuality& old = base_.modules[known->second]; sources(quality) >= sources(old))
+      old = quality;  // of the two notes the one about where was looked last
   }
 
   SymbolTable& base_;
@@ -142,6 +142,7 @@ class Merger {
   bool replaced_ = false;
   std::map<Key, FunctionId> rows_;  // views into strings of both tables, which do not move
   std::vector<FunctionId> functions_;
+  std::map<ModuleId, size_t> modules_;  // rows of the base's
 };
 
 }  // namespace

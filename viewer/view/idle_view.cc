@@ -227,14 +227,10 @@ class IdleTable {
     if (holders.empty()) return {};
     const analyze::Holder& top = holders.front().holder;
     const std::string_view thread = view_.own(names_.of(top.thread));
-    const double part = share(top.caused_ns, object.wait_ns);
-    // Who ended hardly any of it is no answer for people.
-    constexpr double kWorthNaming = 0.05;
-    const auto words = [&](const char* with) {
-      return part < kWorthNaming ? "" : view_.own(fmt::format(fmt::runtime(with), thread, 100 * part));
-    };
-    return {words("{} ({:.0f}%)"),
-            words("{} {:.0f}%"),
+    const double percent = 100 * share(top.caused_ns, object.wait_ns);
+    const bool worth_naming = percent >= 5;  // who ended hardly any of it is no answer for people
+    return {worth_naming ? view_.own(fmt::format("{} ({:.0f}%)", thread, percent)) : "",
+            worth_naming ? view_.own(fmt::format("{} {:.0f}%", thread, percent)) : "",
             thread,
             view_.own(std::string(holders.front().place)),
             uint64_t(uint32_t(source_.profile.threads[top.thread.index()].tid)),
