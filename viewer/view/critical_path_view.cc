@@ -84,7 +84,7 @@ void add_path_notes(View& view, const Source& source, const Request& request,
         "{:.3f} ms of Blocking are waits for locks, conditions and threads that nobody was seen to end.",
         double(unknown) / 1e6));
   constexpr double kLeastUnseen = 0.01;  // of the path
-  if (const uint64_t unseen = unseen_time(path); double(unseen) >= kLeastUnseen * double(path.run.length()))
+  if (const uint64_t unseen = unseen_time(path); double(unseen) > kLeastUnseen * double(path.run.length()))
     view.notes.push_back(fmt::format(
         "{:.3f} ms of Blocking are waits that no hook saw, so the path may miss the thread that ended them.",
         double(unseen) / 1e6));
