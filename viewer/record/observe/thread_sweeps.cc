@@ -188,7 +188,9 @@ void ThreadSweeps::look_at_wait_of(Task& task, const TaskProcess& process) {
     task.pace.found(stacks_.look(thread, look.call, *turns), look.call);
   if (look.result == WaitLook::Result::kBlocked) writer_.wait(task.track, now, look.kind);
   if (task.over) return end_track(task, now);
-  if (now - task.named_at < kNamePeriod) return;
+  // Threads take their names when they begin, mostly after they were first seen.
+  const bool young = now - task.start < kNamePeriod;
+  if (!young && now - task.named_at < kNamePeriod) return;
   char buffer[64];
   std::string_view name = read_task(task.pid, task.tid, "comm", buffer).text;
   take_name(task, name.substr(0, name.find('\n')), now);
