@@ -188,8 +188,8 @@ Test(observe, what_was_spent_is_paid_back_in_time) {
   CpuBudget budget({0});
   cr_expect_eq(budget.next({0}, {10}).count, 10);
   constexpr Nanos kTooMuch{1'000'000};
-  budget.charge({0}, CpuBudget::kCredit);
-  budget.charge({0}, kTooMuch);
+  budget.charge({0}, CpuBudget::kCredit - Nanos{(CpuBudget::kUsualOf - 1) * kTooMuch.count});
+  for (unsigned i = 0; i < CpuBudget::kUsualOf; ++i) budget.charge({0}, kTooMuch);
   cr_expect_eq(budget.next({0}, {10}).count, kTooMuch.count * CpuBudget::kOneIn);
   // Half of what comes in, until then.
   cr_expect_eq(budget.room({10'000'000}, {0}).count, 10'000'000 / CpuBudget::kOneIn / 2);
@@ -208,16 +208,19 @@ Test(observe, long_looks_are_paid_back_over_many) {
     uint64_t ns;
     int times;
     uint64_t longest_ns;
+    int every = 3;
   };
   constexpr Nanos kUsual{100'000};
   for (const Lost lost : {Lost{30'000'000, 1, CpuBudget::kLongestPause.count},
                           Lost{7'000'000, 5, CpuBudget::kLongestPause.count},
+                          Lost{8'000'000, 2, CpuBudget::kLongestPause.count, 1},
+                          Lost{4'000'000, 3, CpuBudget::kLongestPause.count, 1},
                           Lost{40'000'000, 1, 6'000'000 * CpuBudget::kOneIn}}) {
     CpuBudget budget({0});
     Nanos now, total;
     uint64_t longest = 0;
     for (int look = 0; look < 2000; ++look) {
-      const bool is_long = look >= 20 && look < 20 + 3 * lost.times && look % 3 == 0;
+      const bool is_long = look >= 20 && look < 20 + lost.every * lost.times && look % lost.every == 0;
       const Nanos used{is_long ? lost.ns : kUsual.count}, next = budget.next(now, {10'000'000});
       longest = std::max(longest, (next - now).count);
       budget.charge(now = next, used);

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 // CpuBudget: keeps the observer's own CPU time below a share of one processor. What it has used beyond that
-// share is a debt, which time pays back; who is too deep in debt has to wait. One look that took long beside
-// what looks take is paid back over many of these: mostly a virtual machine had lost its processor meanwhile,
-// which the kernel counts as CPU time, and to wait for all of it would leave a hole of a second in what is
-// known. Allowance: the end of what may be spent on one thing.
+// share is a debt, which time pays back; who is too deep in debt has to wait. One look that took long
+// beside what looks take is paid back over many of these, and so are two or three in a row: the first
+// stacks of a program need its unwind tables, and a virtual machine had lost its processor meanwhile, which
+// the kernel counts as CPU time. To wait for all of it would leave a hole of a second in what is known.
+// Allowance: the end of what may be spent on one thing.
 // Context: viewer, one thread.
 #pragma once
 
 #include <algorithm>
+#include <array>
 
 #include "common/units.h"
 #include "viewer/record/clock.h"
@@ -22,8 +24,9 @@ class CpuBudget {
   /// A debt that delays nothing: what a burst of new threads may cost at once.
   static constexpr Nanos kCredit{5 * kNanosPerMilli.count};
 
-  /// For one long look; several in a row are what a look takes.
+  /// For a long look; as many as kUsualOf in a row are what a look takes.
   static constexpr Nanos kLongestPause{50 * kNanosPerMilli.count};
+  static constexpr unsigned kUsualOf = 4;
   /// So much of a debt may be carried along; what is more is waited for.
   static constexpr Nanos kCarried{30 * kNanosPerMilli.count};
 
@@ -33,14 +36,14 @@ class CpuBudget {
   void charge(Nanos now, Nanos used) {
     debt_ = saturating_sub(debt_, {saturating_sub(now, last_).count / kOneIn}) + used;
     last_ = std::max(now, last_);
-    usual_ = std::min(used, last_used_);
-    last_used_ = used;
+    used_[looks_++ % kUsualOf] = used;
   }
 
   /// When the next work may begin, `period` after the begin of this one or later.
   Nanos next(Nanos began, Nanos period) const {
     // Twice its price between looks pays for them and for the debt.
-    const Nanos most = std::max(kLongestPause, Nanos{2 * usual_.count * kOneIn});
+    const Nanos usual = *std::ranges::min_element(used_);
+    const Nanos most = std::max(kLongestPause, Nanos{2 * usual.count * kOneIn});
     const Nanos all{over({}).count * kOneIn}, least{saturating_sub(over({}), kCarried).count * kOneIn};
     return std::max(began + period, last_ + std::max(std::min(all, most), least));
   }
@@ -59,7 +62,8 @@ class CpuBudget {
 
   Nanos last_;
   Nanos debt_;
-  Nanos last_used_, usual_;  // for the last look; the less of the last two
+  std::array<Nanos, kUsualOf> used_{};  // for the last looks
+  unsigned looks_ = 0;
 };
 
 /// So much CPU time of this thread from now on. What a look costs differs by ten with the state of the
