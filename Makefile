@@ -72,10 +72,11 @@ PRECOMPILED := $(BUILD)/obj/viewer/precompiled.h
 TEST_PRECOMPILED := $(if $(filter release faults,$(VARIANT)),$(BUILD)/obj/test/unit/precompiled.h,$(PRECOMPILED))
 
 # Most of the time of a small file goes into its headers, so those of a folder are compiled BATCH at a time: the viewer is built in
-# half the time. So names are unique in a folder, those of anonymous namespaces too (test/structure/45_unique_names.sh).
+# half the time, its tests in a third. So names are unique in a folder, those of anonymous namespaces too
+# (test/structure/45_unique_names.sh).
 # $(call batched,SET,FILES): the objects of a set of files, each named after its first and last file, and so another where these are
 # others. Sorted, because wildcards come in the order of the locale.
-BATCH := 8
+BATCH := 16
 define batch_rule
 $(1): $(2) Makefile | $(PRECOMPILED).gch
 	@mkdir -p $$(@D)
@@ -92,7 +93,7 @@ VIEWER_LIB_OBJ := $(call batched,viewer,$(filter-out viewer/main.cc,$(VIEWER_SRC
 VIEWER_OBJ := $(BUILD)/obj/viewer/main.o $(VIEWER_LIB_OBJ)
 # The unwinder and the writers are tested as ordinary functions, so they are built once more with the variant's flags.
 TESTED_SIGNAL_OBJ := $(call batched,signal,$(SIGNAL_SRC))
-UNIT_OBJ := $(call obj,obj,$(UNIT_SRC)) $(TESTED_SIGNAL_OBJ)
+UNIT_OBJ := $(call batched,unit,$(UNIT_SRC)) $(TESTED_SIGNAL_OBJ)
 PROGRAMS := $(patsubst test/programs/%.c,$(BUILD)/programs/%,$(patsubst test/programs/%.cc,$(BUILD)/programs/%,$(PROGRAM_SRC)))
 BENCHES := $(patsubst test/bench/%.cc,$(BUILD)/bench/%,$(BENCH_SRC))
 MICROS := $(patsubst test/micro/%.cc,$(BUILD)/micro/%,$(MICRO_SRC)) $(BUILD)/micro/calls_micro
@@ -129,11 +130,9 @@ $(BUILD)/obj/%.o: %.cc Makefile | $(PRECOMPILED).gch
 	@mkdir -p $(@D)
 	$(COMPILE) $< -o $@
 # Tests run once: to optimize them much takes longer than they do.
-$(BUILD)/obj/test/unit/%: private OPT_release := -Og -g1
-$(BUILD)/obj/test/unit/%.o: private PRECOMPILED := $(TEST_PRECOMPILED)
-$(BUILD)/obj/test/unit/%.o: test/unit/%.cc Makefile | $(TEST_PRECOMPILED).gch
-	@mkdir -p $(@D)
-	$(COMPILE) $< -o $@
+$(BUILD)/obj/test/unit/% $(BUILD)/batch/unit/%: private OPT_release := -Og -g1
+$(BUILD)/batch/unit/%: private PRECOMPILED := $(TEST_PRECOMPILED)
+$(BUILD)/batch/unit/%: | $(TEST_PRECOMPILED).gch
 
 $(BUILD)/no-waits/libvarve.so: private WITHOUT := waits
 $(AGENTS): $(AGENT_OBJ) agent/exports.list agent/version_script.awk
@@ -204,7 +203,7 @@ $(BUILD)/replay/%: test/fuzz/fuzz_%.cc $(REPLAY_LIB)
 	$(VIEWER_CXX) $(VIEWER_FLAGS) -DREPLAY -MF $@.d $(filter %.cc %.o,$^) $(REPLAY_LIB) -o $@ $(VIEWER_LIBS)
 # One presses keys on profiles that the unit tests make.
 SCREEN_TESTS := $(patsubst %,test/unit/%.cc,screen_driver random_keys odd_profiles forged_events example_profile random_profile profile_builder observer_builder)
-$(BUILD)/replay/screens: $(call obj,obj,$(SCREEN_TESTS))
+$(BUILD)/replay/screens: $(call batched,screens,$(SCREEN_TESTS))
 replays: $(patsubst test/fuzz/fuzz_%.cc,$(BUILD)/replay/%,$(FUZZ_SRC))
 
 # Builds what the tests run, then runs all of them, or those that T names (see test). The corpus wants the sanitizers' build.

@@ -1,15 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Names of anonymous namespaces are unique in a folder of the viewer, whose files are compiled several at a time: of two constants the
-# compiler would say so, but only where they meet, and of two functions one may be taken for the other.
+# Names of anonymous namespaces are unique in a folder of the viewer, and among unit tests, whose files are compiled several at a time: of
+# two constants the compiler would say so, but only where they meet, and of two functions one may be taken for the other.
 . "$(dirname "$0")/common.inc"
 
-python3 - viewer common <<'P' || fail "give one of them another name, or have one for all"
+python3 - viewer common test/unit <<'P' || fail "give one of them another name, or have one for all"
 import collections, glob, os, re, sys
 
 FUNCTION = re.compile(r"^(?!using|struct|class|enum|template|static_assert|return|[}/#\s])[^=(]*?[\s&*](\w+)\(")
 TYPE = re.compile(r"^(?:struct|class|enum class|enum|union) (\w+)(?!.*;$)")
 ALIAS = re.compile(r"^using (\w+) =")
+RAW_STRING = re.compile(r'R"\(.*?\)"', re.DOTALL)
 CONSTANT = re.compile(r"\b(k[A-Z]\w*)(?:\[[^\]]*\])*(?: =|\{)")
 
 
@@ -23,7 +24,7 @@ def names_of(line):
 
 def anonymous_names(path):
     inside = False
-    for line in open(path):
+    for line in RAW_STRING.sub("", open(path).read()).splitlines(True):
         if line.startswith("namespace {"):
             inside = True
         elif line.startswith("}  // namespace"):

@@ -16,7 +16,7 @@ using varve::test::RandomProfile;
 
 namespace {
 
-Pattern pattern(const char* expression) { return *Pattern::parse(expression); }
+Pattern pattern_of(const char* expression) { return *Pattern::parse(expression); }
 
 /// Leaves only those rows for which `keep` holds.
 template <typename Keep>
@@ -45,7 +45,7 @@ std::vector<std::pair<uint64_t, uint64_t>> hotspots(const RandomProfile& made, c
 }
 
 template <typename Keep>
-void check(const Filter& filter, const Keep& keep) {
+void check_kept(const Filter& filter, const Keep& keep) {
   size_t least = SIZE_MAX, most = 0;
   for (uint64_t seed = 0; seed < 20; ++seed) {
     const RandomProfile made = test::random_profile(seed);
@@ -72,13 +72,13 @@ const load::Thread* thread_of(const RandomProfile& made, size_t i) {
 
 Test(analyze_filter, thread_by_name_and_by_number) {
   Filter filter;
-  filter.thread = pattern("^work");
-  check(filter, [](const RandomProfile& made, size_t i) {
+  filter.thread = pattern_of("^work");
+  check_kept(filter, [](const RandomProfile& made, size_t i) {
     const load::Thread* thread = thread_of(made, i);
     return thread != nullptr && thread->name == "worker";
   });
-  filter.thread = pattern("1001");
-  check(filter, [](const RandomProfile& made, size_t i) {
+  filter.thread = pattern_of("1001");
+  check_kept(filter, [](const RandomProfile& made, size_t i) {
     const load::Thread* thread = thread_of(made, i);
     return thread != nullptr && thread->tid == 1001;
   });
@@ -87,8 +87,8 @@ Test(analyze_filter, thread_by_name_and_by_number) {
 Test(analyze_filter, process_by_name_and_by_number) {
   for (const char* expression : {"g1$", "101"}) {
     Filter filter;
-    filter.process = pattern(expression);
-    check(filter, [](const RandomProfile& made, size_t i) {
+    filter.process = pattern_of(expression);
+    check_kept(filter, [](const RandomProfile& made, size_t i) {
       const load::Thread* thread = thread_of(made, i);
       return thread != nullptr && made.profile.processes[thread->process.index()].pid == 101;
     });
@@ -97,8 +97,8 @@ Test(analyze_filter, process_by_name_and_by_number) {
 
 Test(analyze_filter, module_of_the_executing_code) {
   Filter filter;
-  filter.module = pattern("lib[12]");
-  check(filter, [](const RandomProfile& made, size_t i) {
+  filter.module = pattern_of("lib[12]");
+  check_kept(filter, [](const RandomProfile& made, size_t i) {
     const PathId path = made.profile.samples.path[i];
     if (path.value == 0) return false;
     const ModuleId module = made.profile.sites[made.profile.paths[path.index()].site.index()].module;
@@ -108,8 +108,8 @@ Test(analyze_filter, module_of_the_executing_code) {
 
 Test(analyze_filter, function_anywhere_in_the_stack) {
   Filter filter;
-  filter.function = pattern("plain_1[05]$");
-  check(filter, [](const RandomProfile& made, size_t i) {
+  filter.function = pattern_of("plain_1[05]$");
+  check_kept(filter, [](const RandomProfile& made, size_t i) {
     for (const auto& frame : test::stack_of(made, made.profile.samples.path[i], true)) {
       if (frame.function.value == 10 || frame.function.value == 15) return true;
     }
@@ -121,7 +121,7 @@ Test(analyze_filter, time_from_the_start_half_open) {
   Filter filter;
   filter.from = {200'000'000};
   filter.to = {600'000'000};
-  check(filter, [](const RandomProfile& made, size_t i) {
+  check_kept(filter, [](const RandomProfile& made, size_t i) {
     const uint64_t time = made.profile.samples.time_ns[i] - made.profile.session.start_time.count;
     return time >= 200'000'000 && time < 600'000'000;
   });
@@ -129,10 +129,10 @@ Test(analyze_filter, time_from_the_start_half_open) {
 
 Test(analyze_filter, all_at_once) {
   Filter filter;
-  filter.thread = pattern("main|worker");
-  filter.function = pattern("method");
+  filter.thread = pattern_of("main|worker");
+  filter.function = pattern_of("method");
   filter.to = {800'000'000};
-  check(filter, [](const RandomProfile& made, size_t i) {
+  check_kept(filter, [](const RandomProfile& made, size_t i) {
     const load::Thread* thread = thread_of(made, i);
     if (thread == nullptr || (thread->name != "main" && thread->name != "worker")) return false;
     if (made.profile.samples.time_ns[i] - made.profile.session.start_time.count >= 800'000'000) return false;
@@ -173,7 +173,7 @@ Test(analyze_filter, processes_by_what_the_user_typed) {
   for (load::Process& process : made.profile.processes) process.argv = {"/usr/bin/as"};
   for (const char* either : {"^as$", "^prog"}) {
     Filter filter;
-    filter.process = pattern(either);
+    filter.process = pattern_of(either);
     const Selection selection = select(made.profile, made.symbols, filter, {});
     cr_expect_gt(selection.kept[kCpu], 0, "%s", either);
   }
@@ -184,9 +184,9 @@ Test(analyze_filter, two_processes_filters_are_met_one_by_one) {
   RandomProfile made = test::random_profile(1);
   for (load::Process& process : made.profile.processes) process.argv = {"/usr/bin/as"};
   Filter filter;
-  filter.process = pattern("^as$").and_also(pattern("^prog"));
+  filter.process = pattern_of("^as$").and_also(pattern_of("^prog"));
   cr_expect_gt(select(made.profile, made.symbols, filter, {}).kept[kCpu], 0);
-  filter.process = filter.process.and_also(pattern("^neither$"));
+  filter.process = filter.process.and_also(pattern_of("^neither$"));
   cr_expect_eq(select(made.profile, made.symbols, filter, {}).kept[kCpu], 0);
 }
 

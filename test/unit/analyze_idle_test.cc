@@ -22,7 +22,7 @@ using analyze::BandSet;
 using analyze::kAllBands;
 using test::RandomProfile;
 
-constexpr uint64_t kSeeds[] = {1, 3, 5, 7, 11, 13};
+constexpr uint64_t kIdleSeeds[] = {1, 3, 5, 7, 11, 13};
 
 BandMoments moments_of(const RandomProfile& made, const BandSet& bands, const analyze::Filter& filter = {}) {
   const auto concurrency = analyze::concurrency(made.profile, filter, {});
@@ -58,14 +58,14 @@ uint64_t sum_in(const view::Table& table, std::string_view id) {
   return sum;
 }
 
-view::View view_of(const RandomProfile& made, const char* kind, const view::Request& request) {
+view::View view_of_made(const RandomProfile& made, const char* kind, const view::Request& request) {
   auto view = view::make(*view::find_kind(kind), {made.profile, made.symbols}, request);
   cr_assert(view.has_value());
   return std::move(*view);
 }
 
 Test(idle, bands_of_stretches_are_those_of_the_run) {
-  for (const uint64_t seed : kSeeds) {
+  for (const uint64_t seed : kIdleSeeds) {
     const RandomProfile made = test::random_profile(seed);
     const auto concurrency = analyze::concurrency(made.profile, {}, {});
     const analyze::BandTimes times(concurrency.levels, concurrency.rule);
@@ -75,7 +75,7 @@ Test(idle, bands_of_stretches_are_those_of_the_run) {
 }
 
 Test(idle, all_bands_are_all_that_was_observed) {
-  for (const uint64_t seed : kSeeds) {
+  for (const uint64_t seed : kIdleSeeds) {
     const RandomProfile made = test::random_profile(seed);
     const BandMoments moments = moments_of(made, kAllBands);
     cr_expect_eq(moments.chosen_ns(), moments.elapsed_ns);
@@ -92,7 +92,7 @@ Test(idle, all_bands_are_all_that_was_observed) {
 
 /// Of each band alone, to what all of them have, but for the rounding of each wait and thread.
 Test(idle, bands_add_up) {
-  for (const uint64_t seed : kSeeds) {
+  for (const uint64_t seed : kIdleSeeds) {
     const RandomProfile made = test::random_profile(seed);
     const BandMoments whole = moments_of(made, kAllBands);
     analyze::ThreadTime sum;
@@ -127,7 +127,7 @@ Test(idle, bands_add_up) {
 
 /// An object has in `waits` the bands that it has in `idle`, and so have the waits that no hook saw.
 Test(idle, bands_of_waits_are_those_of_the_list_of_waits) {
-  for (const uint64_t seed : kSeeds) {
+  for (const uint64_t seed : kIdleSeeds) {
     const RandomProfile made = test::random_profile(seed);
     const auto concurrency = analyze::concurrency(made.profile, {}, {});
     const analyze::TimeRange range = analyze::time_range(made.profile, {});
@@ -151,7 +151,7 @@ Test(idle, bands_of_waits_are_those_of_the_list_of_waits) {
 /// What a hook added up came before the moment that stands for it, so it may lack bands that its thread has.
 Test(idle, waits_that_no_hook_saw_have_no_more_in_bands_than_they_lasted) {
   size_t threads = 0;
-  for (const uint64_t seed : kSeeds) {
+  for (const uint64_t seed : kIdleSeeds) {
     const RandomProfile made = test::random_profile(seed);
     const auto concurrency = analyze::concurrency(made.profile, {}, {});
     const analyze::TimeRange range = analyze::time_range(made.profile, {});
@@ -168,7 +168,7 @@ Test(idle, waits_that_no_hook_saw_have_no_more_in_bands_than_they_lasted) {
 
 Test(idle, parts_add_up) {
   size_t number = 0, with_waits = 0;
-  for (const uint64_t seed : kSeeds) {
+  for (const uint64_t seed : kIdleSeeds) {
     const RandomProfile made = test::random_profile(seed);
     uint64_t whole = 0;
     for (size_t i = 0; i < 5; ++i, ++number) {
@@ -187,7 +187,7 @@ Test(idle, parts_add_up) {
 
 Test(idle, rows_add_up_to_the_time_of_the_threads) {
   size_t number = 0;
-  for (const uint64_t seed : kSeeds)
+  for (const uint64_t seed : kIdleSeeds)
     for (const uint64_t limit : {0, 2}) {
       const RandomProfile made = test::random_profile(seed);
       view::Request request;
@@ -195,7 +195,7 @@ Test(idle, rows_add_up_to_the_time_of_the_threads) {
       request.limit = limit;
       if (number++ % 2) request.explained = kAllBands;
       const BandMoments moments = moments_of(made, request.explained, request.filter);
-      const view::View view = view_of(made, "idle", request);
+      const view::View view = view_of_made(made, "idle", request);
       const view::Table& table = view.tables.front();
       cr_expect_eq(sum_in(table, "thread_ns"), moments.thread_ns(), "seed %lu", seed);
     }
@@ -207,7 +207,7 @@ Test(idle, rows_add_up_over_bands) {
                            std::map<std::string, uint64_t>& rows) {
     view::Request request;
     request.explained = bands;
-    const view::View view = view_of(made, "idle", request);
+    const view::View view = view_of_made(made, "idle", request);
     const view::Table& table = view.tables.front();
     const auto text = [&](size_t row, std::string_view id) {
       const auto column = std::ranges::find(table.columns, id, &view::Column::id);
@@ -216,7 +216,7 @@ Test(idle, rows_add_up_over_bands) {
     for (size_t row = 0; row < table.rows.size(); ++row)
       rows[text(row, "part") + " " + text(row, "what")] += number_in(table, row, "thread_ns");
   };
-  for (const uint64_t seed : kSeeds) {
+  for (const uint64_t seed : kIdleSeeds) {
     const RandomProfile made = test::random_profile(seed);
     std::map<std::string, uint64_t> whole, sum;
     add_rows(made, kAllBands, whole);
@@ -232,12 +232,12 @@ Test(idle, rows_add_up_over_bands) {
 
 /// A sweep's mean is partly in the band below it, where functions ran all the same: of them by all samples.
 Test(idle, what_ran_has_functions_where_levels_are_means) {
-  for (const uint64_t seed : kSeeds) {
+  for (const uint64_t seed : kIdleSeeds) {
     RandomProfile made = test::random_profile(seed);
     made.profile.run_states.source = load::RunStates::Source::kSweeps;
     view::Request request;
     request.explained = {true};
-    const view::View view = view_of(made, "idle", request);
+    const view::View view = view_of_made(made, "idle", request);
     const view::Table& table = view.tables.front();
     const auto words = std::ranges::find(table.columns, "what", &view::Column::id) - table.columns.begin();
     for (size_t row = 0; row < table.rows.size(); ++row)
@@ -248,12 +248,12 @@ Test(idle, what_ran_has_functions_where_levels_are_means) {
 /// No function has the time in which threads were ready, or the waits that no hook saw, or what no sample
 /// accounts for.
 Test(idle, a_function_that_is_not_there_has_nothing) {
-  for (const uint64_t seed : kSeeds) {
+  for (const uint64_t seed : kIdleSeeds) {
     const RandomProfile made = test::random_profile(seed);
     view::Request request;
     request.filter.function = *analyze::Pattern::parse("nosuch");
     request.explained = kAllBands;
-    const view::View view = view_of(made, "idle", request);
+    const view::View view = view_of_made(made, "idle", request);
     const view::Table& table = view.tables.front();
     cr_assert_eq(table.rows.size(), 1u, "seed %lu", seed);
     cr_expect(table.rows[0].kind == view::RowKind::kFilteredOut);
@@ -264,7 +264,7 @@ Test(idle, a_function_that_is_not_there_has_nothing) {
 /// The same number on both screens, in nanoseconds.
 Test(idle, the_summary_says_the_same) {
   const RandomProfile made = test::random_profile(5);
-  const view::View idle = view_of(made, "idle", {}), summary = view_of(made, "summary", {});
+  const view::View idle = view_of_made(made, "idle", {}), summary = view_of_made(made, "summary", {});
   const auto fact = [](const view::View& view, std::string_view id) {
     return std::get<uint64_t>(std::ranges::find(view.facts, id, &view::Fact::id)->value);
   };
@@ -273,16 +273,16 @@ Test(idle, the_summary_says_the_same) {
 
 Test(waits, lists_by_anything_have_the_same_sums) {
   size_t number = 0;
-  for (const uint64_t seed : kSeeds) {
+  for (const uint64_t seed : kIdleSeeds) {
     const RandomProfile made = test::random_profile(seed);
     view::Request request;
     request.filter = filter_of(number++);
     request.limit = number % 2 ? 0 : 2;
-    const view::View usual = view_of(made, "waits", request);
+    const view::View usual = view_of_made(made, "waits", request);
     for (const view::By by :
          {view::By::kObject, view::By::kFunction, view::By::kThread, view::By::kCallPath}) {
       request.by = by;
-      const view::View view = view_of(made, "waits", request);
+      const view::View view = view_of_made(made, "waits", request);
       for (const char* id : {"wait_ns", "wait_count", "idle_ns", "poor_ns", "ok_ns", "ideal_ns", "over_ns"})
         cr_expect_eq(sum_in(view.tables.front(), id), sum_in(usual.tables.front(), id), "%s of %d", id,
                      int(by));
@@ -290,7 +290,7 @@ Test(waits, lists_by_anything_have_the_same_sums) {
     // And as in the list of functions that waited.
     request.by = view::By::kUsual;
     request.metric = analyze::kWait;
-    const view::View functions = view_of(made, "hotspots", request);
+    const view::View functions = view_of_made(made, "hotspots", request);
     cr_expect_eq(sum_in(functions.tables.front(), "self_ns"), sum_in(usual.tables.front(), "wait_ns"));
   }
 }
@@ -306,7 +306,7 @@ Test(waits, are_sorted_as_asked) {
         Case{view::Sort::kSamples, {"wait_count"}}, Case{view::Sort::kIdeal, {"ideal_ns"}}}) {
     view::Request request;
     request.sort = sort;
-    const view::View view = view_of(made, "waits", request);
+    const view::View view = view_of_made(made, "waits", request);
     const view::Table& table = view.tables.front();
     uint64_t before = UINT64_MAX;
     size_t rows = 0;

@@ -19,7 +19,7 @@ using varve::test::StackFrame;
 
 namespace {
 
-constexpr uint64_t kSeeds = 20;
+constexpr uint64_t kReferenceSeeds = 20;
 
 /// CPU time and samples.
 struct Sum {
@@ -158,7 +158,7 @@ void check_neighbours(const RandomProfile& made, bool inlines, const std::set<ui
 }  // namespace
 
 Test(analyze_reference, flat_views) {
-  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+  for (uint64_t seed = 0; seed < kReferenceSeeds; ++seed) {
     const RandomProfile made = test::random_profile(seed);
     for (const bool inlines : {true, false}) {
       check_flat(made, function_keys(made.profile, made.symbols, inlines));
@@ -169,7 +169,7 @@ Test(analyze_reference, flat_views) {
 }
 
 Test(analyze_reference, trees) {
-  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+  for (uint64_t seed = 0; seed < kReferenceSeeds; ++seed) {
     const RandomProfile made = test::random_profile(seed);
     for (const bool inlines : {true, false}) {
       check_call_tree(made, inlines);
@@ -179,7 +179,7 @@ Test(analyze_reference, trees) {
 }
 
 Test(analyze_reference, neighbours_of_one_and_of_several) {
-  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+  for (uint64_t seed = 0; seed < kReferenceSeeds; ++seed) {
     const RandomProfile made = test::random_profile(seed);
     for (const bool inlines : {true, false}) {
       check_neighbours(made, inlines, {uint32_t(seed)});
@@ -190,7 +190,7 @@ Test(analyze_reference, neighbours_of_one_and_of_several) {
 
 /// A tree with a threshold is the whole tree without what lies below light nodes.
 Test(analyze_reference, threshold_only_stops_growing) {
-  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+  for (uint64_t seed = 0; seed < kReferenceSeeds; ++seed) {
     const RandomProfile made = test::random_profile(seed, 3000);
     const PathTimes by_path = everything(made).by_path;
     for (const bool inlines : {true, false}) {

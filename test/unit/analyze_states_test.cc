@@ -20,7 +20,7 @@ using varve::test::RandomProfile;
 
 namespace {
 
-constexpr uint64_t kSeeds = 12;
+constexpr uint64_t kStateSeeds = 12;
 constexpr double kWhole = RunEvent::kWhole;
 
 RandomProfile with_states(uint64_t seed, RunStates::Source source) {
@@ -31,7 +31,7 @@ RandomProfile with_states(uint64_t seed, RunStates::Source source) {
 
 template <typename Check>
 void both_sources(Check check) {
-  for (uint64_t seed = 0; seed < kSeeds; ++seed)
+  for (uint64_t seed = 0; seed < kStateSeeds; ++seed)
     for (auto source : {RunStates::Source::kSwitches, RunStates::Source::kSweeps})
       check(with_states(seed, source));
 }

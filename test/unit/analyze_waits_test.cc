@@ -22,9 +22,9 @@ using analyze::Band;
 using analyze::Uncaused;
 using format::ObjectKind;
 using test::concurrency_of;
-using test::kMs;
 using test::RandomProfile;
 using test::two_threads;
+using varve::kMs;
 
 Test(waits, only_what_was_blocked_counts) {
   RandomProfile made = two_threads();

@@ -26,7 +26,7 @@ using analyze::kCpu;
 
 namespace {
 
-constexpr char kProgram[] = R"(#include <cstdlib>
+constexpr char kAnnotated[] = R"(#include <cstdlib>
 #include <cstring>
 int sink;
 static inline __attribute__((always_inline)) int inner(int x) {
@@ -55,7 +55,7 @@ struct Fixture {
   symbol::SymbolTable symbols;
 
   explicit Fixture(const std::string& flags = "-g") {
-    write_text(scratch.path("program.cc"), kProgram);
+    write_text(scratch.path("program.cc"), kAnnotated);
     shell(fmt::format("g++ -O2 {} -Wl,--build-id -o '{}' '{}'", flags, binary, scratch.path("program.cc")));
     const uint64_t outer = address_of(binary, "outer"), host = address_of(binary, "host");
     profile = profile_of(binary, {outer, host}, scratch.path());

@@ -4,15 +4,13 @@
 #include "test/unit/forged_events.h"
 
 #include "test/unit/built_bytes.h"
+#include "test/unit/time_units.h"
 
 namespace varve::test {
 namespace {
 
 using format::ObjectKind;
 using format::RecordKind;
-
-constexpr uint64_t kMs = 1'000'000;
-constexpr const char* kAgent = "host-100-0.agent";
 
 void append_all(Bytes& out, const Bytes& more) { out.insert(out.end(), more.begin(), more.end()); }
 

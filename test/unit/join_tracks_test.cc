@@ -11,7 +11,6 @@
 using namespace varve;
 using test::at;
 using test::check_consistent;
-using test::kMs;
 using test::ObserverBuilder;
 using test::ProfileBuilder;
 using enum format::SwitchKind;

@@ -22,7 +22,7 @@ using namespace varve::agent;
 
 namespace {
 
-constexpr uint64_t kPage = 4096;
+constexpr uint64_t kCopiedPage = 4096;
 uint64_t moved_header = 0;  // what stands in for the object's .eh_frame_hdr; 0: its own
 
 bool find_loaded(uint64_t pc, ObjectFrameInfo* info) {
@@ -34,11 +34,11 @@ bool find_loaded(uint64_t pc, ObjectFrameInfo* info) {
 
 /// A page whose neighbour above is not mapped.
 uint8_t* last_page() {
-  void* memory = mmap(nullptr, 2 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* memory = mmap(nullptr, 2 * kCopiedPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   cr_assert_neq(memory, MAP_FAILED);
   auto* page = static_cast<uint8_t*>(memory);
-  munmap(page + kPage, kPage);
-  for (uint64_t i = 0; i < kPage; ++i) page[i] = uint8_t(i * 7 + i / 256);
+  munmap(page + kCopiedPage, kCopiedPage);
+  for (uint64_t i = 0; i < kCopiedPage; ++i) page[i] = uint8_t(i * 7 + i / 256);
   return page;
 }
 
@@ -47,24 +47,24 @@ uint8_t* last_page() {
 Test(kernel_copy, copies_to_the_last_byte_and_no_further) {
   uint8_t* page = last_page();
   uint8_t copy[64];
-  cr_assert(copy_by_kernel(uint64_t(page + kPage - 64), copy, 64));
-  cr_assert_eq(std::memcmp(copy, page + kPage - 64, 64), 0);
-  cr_assert_not(copy_by_kernel(uint64_t(page + kPage - 63), copy, 64));
+  cr_assert(copy_by_kernel(uint64_t(page + kCopiedPage - 64), copy, 64));
+  cr_assert_eq(std::memcmp(copy, page + kCopiedPage - 64, 64), 0);
+  cr_assert_not(copy_by_kernel(uint64_t(page + kCopiedPage - 63), copy, 64));
   cr_assert_not(copy_by_kernel(~uint64_t{0} - 3, copy, 64));
   cr_assert_not(copy_by_kernel(0, copy, 1));
-  munmap(page, kPage);
+  munmap(page, kCopiedPage);
   cr_assert_not(copy_by_kernel(uint64_t(page), copy, 1));
 }
 
 Test(kernel_copy, a_cursor_reads_what_is_there_and_fails_at_the_rest) {
   uint8_t* page = last_page();
   KernelCopy bytes;
-  cfi::Cursor in(bytes.span(uint64_t(page), uint64_t(page) + 2 * kPage));
-  for (uint64_t i = 0; i < kPage; ++i) cr_assert_eq(in.read<uint8_t>(), page[i], "%lu", i);
+  cfi::Cursor in(bytes.span(uint64_t(page), uint64_t(page) + 2 * kCopiedPage));
+  for (uint64_t i = 0; i < kCopiedPage; ++i) cr_assert_eq(in.read<uint8_t>(), page[i], "%lu", i);
   cr_assert(in.ok());
   cr_assert_eq(in.read<uint8_t>(), 0);
   cr_assert_not(in.ok());
-  cfi::Cursor across(bytes.span(uint64_t(page) + kPage - 4, uint64_t(page) + 2 * kPage));
+  cfi::Cursor across(bytes.span(uint64_t(page) + kCopiedPage - 4, uint64_t(page) + 2 * kCopiedPage));
   across.read<uint64_t>();
   cr_assert_not(across.ok());
 }
@@ -81,7 +81,7 @@ Test(kernel_copy, rows_are_those_read_in_place) {
 
 Test(kernel_copy, tables_that_went_are_bad_not_a_crash) {
   uint8_t* page = last_page();
-  munmap(page, kPage);
+  munmap(page, kCopiedPage);
   const Unloading copying;
   moved_header = uint64_t(page);
   const PackedRule rule = find_rule(find_loaded, uint64_t(dlsym(RTLD_DEFAULT, "qsort_r")), true);
@@ -102,8 +102,8 @@ Test(kernel_copy, headers_of_a_module_that_went_are_none) {
   cr_assert_eq(image.build_id_size, 20);  // a SHA-1, as GNU ld writes it
 
   uint8_t* page = last_page();
-  munmap(page, kPage);
-  cr_assert_eq(mapped_program_headers(uint64_t(page), kPage).count, 0);
+  munmap(page, kCopiedPage);
+  cr_assert_eq(mapped_program_headers(uint64_t(page), kCopiedPage).count, 0);
   cr_assert_not(read_program_headers({uint64_t(page), 4}, 0, image));
 }
 

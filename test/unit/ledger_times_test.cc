@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "test/unit/time_units.h"
 #include "viewer/load/ledger_times.h"
 
 using namespace varve;
@@ -11,14 +12,12 @@ using namespace varve::load;
 
 namespace {
 
-constexpr uint64_t kMs = 1'000'000;
-
 /// A thread that lives for a second and runs in the first half of each tenth.
-struct World {
+struct RunsInTenths {
   Profile profile;
   std::vector<ThreadFacts> facts{1};
 
-  World() {
+  RunsInTenths() {
     profile.threads.resize(1);
     profile.threads[0].process = {0};
     profile.processes.resize(2);
@@ -61,7 +60,7 @@ void expect_near(uint64_t got, uint64_t wanted) {
 }  // namespace
 
 Test(ledger_times, residual_stands_where_the_thread_ran) {
-  World world;
+  RunsInTenths world;
   const auto rows = world.place(SpecialSite::kResidual, kAll);
   cr_expect_eq(sum_between(rows, 0, 1000), kAll);
   cr_expect_leq(rows.size(), 65);
@@ -73,7 +72,7 @@ Test(ledger_times, residual_stands_where_the_thread_ran) {
 }
 
 Test(ledger_times, residual_comes_after_the_last_sample) {
-  World world;
+  RunsInTenths world;
   world.facts[0].last_sample = {725 * kMs};
   const auto rows = world.place(SpecialSite::kResidual, kAll);
   cr_expect_eq(sum_between(rows, 0, 725), 0);
@@ -82,7 +81,7 @@ Test(ledger_times, residual_comes_after_the_last_sample) {
 }
 
 Test(ledger_times, paused_time_lies_in_pauses) {
-  World world;
+  RunsInTenths world;
   // Of the run, and of two processes.
   world.profile.pauses = {{ProcessId::none(), {200 * kMs}, {300 * kMs}},
                           {{1}, {500 * kMs}, {600 * kMs}},
@@ -95,7 +94,7 @@ Test(ledger_times, paused_time_lies_in_pauses) {
 }
 
 Test(ledger_times, paused_time_of_an_unobserved_thread_is_as_long_as_the_pauses) {
-  World world;
+  RunsInTenths world;
   world.profile.threads[0].track = TrackId::none();
   world.profile.pauses = {{ProcessId::none(), {0}, {100 * kMs}},
                           {ProcessId::none(), {700 * kMs}, {1000 * kMs}}};
@@ -106,7 +105,7 @@ Test(ledger_times, paused_time_of_an_unobserved_thread_is_as_long_as_the_pauses)
 }
 
 Test(ledger_times, other_rows_stay_where_they_are) {
-  World world;
+  RunsInTenths world;
   for (const SpecialSite kind : {SpecialSite::kLost, SpecialSite::kStartUp, SpecialSite::kPaused})
     cr_expect_eq(world.place(kind, kAll).size(), 1);
   cr_expect_eq(sum_between(world.place(SpecialSite::kResidual, 3), 0, 1000), 3);
@@ -114,7 +113,7 @@ Test(ledger_times, other_rows_stay_where_they_are) {
 }
 
 Test(ledger_times, pauses_and_looks_have_a_limit) {
-  World world;
+  RunsInTenths world;
   for (uint64_t i = 0; i < 100'000; ++i)
     world.profile.pauses.push_back({ProcessId::none(), {i * 10'000}, {i * 10'000 + 1}});
   const auto rows = world.place(SpecialSite::kPaused, kAll);

@@ -20,7 +20,7 @@ Profile profile_with(std::vector<Creation> creations, std::vector<Wait> waits) {
   return profile;
 }
 
-Creation at(uint64_t time, uint64_t object, uint32_t thread = 0, bool made = true) {
+Creation creation_at(uint64_t time, uint64_t object, uint32_t thread = 0, bool made = true) {
   return {time, object, {thread}, {0}, ObjectKind::kMutex, made};
 }
 Wait since(uint64_t begin, uint64_t object, uint32_t thread = 0, ObjectKind kind = ObjectKind::kMutex) {
@@ -36,7 +36,7 @@ uint32_t creation_of(std::vector<Creation> creations, const Wait& wait) {
 }  // namespace
 
 Test(creations, a_wait_is_for_the_last_object_made_there_before) {
-  const std::vector<Creation> three = {at(10, 0x40), at(20, 0x80), at(30, 0x40)};
+  const std::vector<Creation> three = {creation_at(10, 0x40), creation_at(20, 0x80), creation_at(30, 0x40)};
   cr_expect_eq(creation_of(three, since(9, 0x40)), 0u);
   cr_expect_eq(creation_of(three, since(10, 0x40)), 1u);
   cr_expect_eq(creation_of(three, since(29, 0x40)), 1u);
@@ -47,16 +47,20 @@ Test(creations, a_wait_is_for_the_last_object_made_there_before) {
 
 Test(creations, what_was_destroyed_is_no_object) {
   // Who waited may wake up only when the next is there.
-  const std::vector<Creation> next = {at(10, 0x40), at(30, 0x40, 1, false), at(31, 0x40, 1)};
+  const std::vector<Creation> next = {creation_at(10, 0x40), creation_at(30, 0x40, 1, false),
+                                      creation_at(31, 0x40, 1)};
   cr_expect_eq(creation_of(next, since(20, 0x40)), 1u);
-  cr_expect_eq(creation_of({at(10, 0x40), at(20, 0x40, 0, false)}, since(19, 0x40)), 1u);
-  cr_expect_eq(creation_of({at(10, 0x40), at(20, 0x40, 0, false)}, since(25, 0x40)), 0u);
-  cr_expect_eq(creation_of({at(10, 0x40), at(20, 0x40, 0, false), at(20, 0x40)}, since(25, 0x40)), 3u);
+  cr_expect_eq(creation_of({creation_at(10, 0x40), creation_at(20, 0x40, 0, false)}, since(19, 0x40)), 1u);
+  cr_expect_eq(creation_of({creation_at(10, 0x40), creation_at(20, 0x40, 0, false)}, since(25, 0x40)), 0u);
+  cr_expect_eq(creation_of({creation_at(10, 0x40), creation_at(20, 0x40, 0, false), creation_at(20, 0x40)},
+                           since(25, 0x40)),
+               3u);
 }
 
 /// Its memory is a copy of the parent's, as that was then.
 Test(creations, a_forked_child_has_its_parents_objects) {
-  Profile profile = profile_with({at(10, 0x40), at(30, 0x80)}, {since(50, 0x40, 2), since(50, 0x80, 2)});
+  Profile profile =
+      profile_with({creation_at(10, 0x40), creation_at(30, 0x80)}, {since(50, 0x40, 2), since(50, 0x80, 2)});
   profile.processes[0].pid = 7, profile.processes[1].pid = 8, profile.processes[1].ppid = 7;
   profile.processes[1].start_time = {20};
   const auto creations = [&] {
@@ -74,18 +78,19 @@ Test(creations, a_forked_child_has_its_parents_objects) {
 Test(creations, the_last_of_several_short_waits_counts) {
   Wait sum = since(10, 0x40);  // until 60
   sum.count = 10;
-  cr_expect_eq(creation_of({at(5, 0x40), at(50, 0x40)}, sum), 2u);
-  cr_expect_eq(creation_of({at(5, 0x40), at(56, 0x40)}, sum), 1u);
+  cr_expect_eq(creation_of({creation_at(5, 0x40), creation_at(50, 0x40)}, sum), 2u);
+  cr_expect_eq(creation_of({creation_at(5, 0x40), creation_at(56, 0x40)}, sum), 1u);
 }
 
 Test(creations, another_process_has_objects_of_its_own) {
-  cr_expect_eq(creation_of({at(10, 0x40, 1)}, since(20, 0x40, 0)), 1u);  // another thread of the same
-  cr_expect_eq(creation_of({at(10, 0x40, 2)}, since(20, 0x40, 0)), 0u);
+  cr_expect_eq(creation_of({creation_at(10, 0x40, 1)}, since(20, 0x40, 0)),
+               1u);  // another thread of the same
+  cr_expect_eq(creation_of({creation_at(10, 0x40, 2)}, since(20, 0x40, 0)), 0u);
 }
 
 Test(creations, numbers_are_no_addresses) {
-  cr_expect_eq(creation_of({at(10, 5)}, since(20, 5, 0, ObjectKind::kDescriptor)), 0u);
-  cr_expect_eq(creation_of({at(10, 5)}, since(20, 5, 0, ObjectKind::kFutex)), 1u);
+  cr_expect_eq(creation_of({creation_at(10, 5)}, since(20, 5, 0, ObjectKind::kDescriptor)), 0u);
+  cr_expect_eq(creation_of({creation_at(10, 5)}, since(20, 5, 0, ObjectKind::kFutex)), 1u);
 }
 
 }  // namespace varve::load

@@ -14,9 +14,7 @@ using namespace varve::test;
 
 namespace {
 
-constexpr const char* kAgent = "host-100-0.agent";
-
-ProfileBuilder small_profile(bool seal) {
+ProfileBuilder chunked_profile(bool seal) {
   ProfileBuilder builder;
   builder.seal = seal;
   builder.sample_chunk_bytes = 200;
@@ -31,14 +29,8 @@ ProfileBuilder small_profile(bool seal) {
   return builder;
 }
 
-tl::expected<load::Profile, std::string> load_files(const Files& files) {
+tl::expected<load::Profile, std::string> try_to_load(const Files& files) {
   return load::load(load::MemorySource(files), "built");
-}
-
-bool says(const load::Profile& profile, const std::string& text) {
-  for (const auto& damage : profile.damages)
-    if ((damage.file + " " + damage.sentence).find(text) != std::string::npos) return true;
-  return false;
 }
 
 uint64_t sum_of_rows(const load::Profile& profile) {
@@ -61,7 +53,7 @@ size_t chunk_offset(const std::vector<uint8_t>& file, format::ChunkType type) {
 
 Test(load_damage, cut_at_every_length) {
   for (bool seal : {true, false}) {
-    Files files = small_profile(seal).files();
+    Files files = chunked_profile(seal).files();
     auto whole = files[kAgent];
     uint64_t samples = UINT64_MAX, threads = UINT64_MAX;
     // From the end: nothing may grow as the file shrinks. In the zeros at a chunk's end a step of 7 is
@@ -69,7 +61,7 @@ Test(load_damage, cut_at_every_length) {
     for (size_t length = whole.size(); length > 0;
          length -= length > 64 && whole[length - 1] == 0 && whole[length - 64] == 0 ? 7 : 1) {
       files[kAgent].assign(whole.begin(), whole.begin() + ptrdiff_t(length));
-      auto profile = load_files(files);
+      auto profile = try_to_load(files);
       cr_assert(profile.has_value(), "the session is still there");
       cr_assert_leq(profile->sample_count, samples, "at %zu", length);
       cr_assert_leq(profile->threads.size(), threads, "at %zu", length);
@@ -84,15 +76,15 @@ Test(load_damage, cut_at_every_length) {
 }
 
 Test(load_damage, every_byte_changed_is_noticed_or_harmless) {
-  Files files = small_profile(true).files();
+  Files files = chunked_profile(true).files();
   const auto whole = files[kAgent];
-  auto good = load_files(files);
+  auto good = try_to_load(files);
   for (size_t at = 0; at < whole.size(); ++at) {
     if (at > 64 && whole[at] == 0 && whole[at - 1] == 0 && at % 64 != 0) continue;  // few of the unused bytes
     for (uint8_t flip : {0x01, 0x80, 0xff}) {
       files[kAgent] = whole;
       files[kAgent][at] ^= flip;
-      auto profile = load_files(files);
+      auto profile = try_to_load(files);
       cr_assert(profile.has_value());
       cr_assert_eq(sum_of_rows(*profile), (profile->sampled + profile->residual + profile->unsampled).count);
       bool same = profile->samples.path == good->samples.path &&
@@ -105,10 +97,10 @@ Test(load_damage, every_byte_changed_is_noticed_or_harmless) {
 }
 
 Test(load_damage, records_of_a_sealed_chunk_are_protected) {
-  Files files = small_profile(true).files();
+  Files files = chunked_profile(true).files();
   size_t offset = chunk_offset(files[kAgent], format::ChunkType::kSamples);
   files[kAgent][offset + sizeof(format::ChunkHeader) + 5] ^= 1;
-  auto profile = load_files(files);
+  auto profile = try_to_load(files);
   cr_assert(says(*profile, "(SAMP) fails its checksum"));
   cr_assert_lt(profile->sample_count, 60);
   cr_assert_eq(profile->damages.size(), 1);
@@ -116,38 +108,38 @@ Test(load_damage, records_of_a_sealed_chunk_are_protected) {
 }
 
 Test(load_damage, an_unsealed_chunk_is_read_up_to_the_bad_record) {
-  Files files = small_profile(false).files();
+  Files files = chunked_profile(false).files();
   size_t record = chunk_offset(files[kAgent], format::ChunkType::kSamples) + sizeof(format::ChunkHeader);
   files[kAgent][record] = 0;  // size of the first record
-  auto profile = load_files(files);
+  auto profile = try_to_load(files);
   cr_assert(says(*profile, "ends inside a record"));
   cr_assert_gt(profile->damages.front().bytes, 0);
 }
 
 Test(load_damage, a_chunk_with_the_wrong_size_hides_nothing) {
-  Files files = small_profile(true).files();
+  Files files = chunked_profile(true).files();
   size_t offset = chunk_offset(files[kAgent], format::ChunkType::kProcess);
   uint32_t capacity = 0x11000;
   std::memcpy(files[kAgent].data() + offset + offsetof(format::ChunkHeader, capacity), &capacity,
               sizeof capacity);
-  auto profile = load_files(files);
+  auto profile = try_to_load(files);
   cr_assert(says(*profile, "has the wrong size: another begins within it"));
   cr_assert_eq(profile->sample_count, 60);
   cr_assert_eq(profile->threads.size(), 2);
 }
 
 Test(load_damage, a_chunk_without_a_header_is_searched_past) {
-  Files files = small_profile(true).files();
+  Files files = chunked_profile(true).files();
   size_t offset = chunk_offset(files[kAgent], format::ChunkType::kModules);
   std::memset(files[kAgent].data() + offset, 0xee, sizeof(format::ChunkHeader));
-  auto profile = load_files(files);
+  auto profile = try_to_load(files);
   cr_assert(says(*profile, "has no chunk where one must begin"));
   cr_assert_eq(profile->sample_count, 60);
   cr_assert_eq(profile->threads.size(), 2);
 }
 
 Test(load_damage, unknown_chunks_and_records_of_a_newer_minor_version_are_skipped) {
-  Files files = small_profile(false).files();
+  Files files = chunked_profile(false).files();
   auto& file = files[kAgent];
   format::FileHeader header;
   std::memcpy(&header, file.data(), sizeof header);
@@ -158,24 +150,24 @@ Test(load_damage, unknown_chunks_and_records_of_a_newer_minor_version_are_skippe
   std::memcpy(file.data() + chunk_offset(file, format::ChunkType::kModules), &type, sizeof type);
   size_t threads = chunk_offset(file, format::ChunkType::kThreads) + sizeof(format::ChunkHeader);
   file[threads + offsetof(format::RecordHeader, kind)] = 200;
-  auto profile = load_files(files);
+  auto profile = try_to_load(files);
   cr_assert_eq(profile->sample_count, 60);
   cr_assert(says(*profile, "has samples of thread 0, which it does not describe"));
   cr_assert(!says(*profile, "NEWS"));
 }
 
 Test(load_damage, a_chunk_of_a_later_version_is_left_out_and_said) {
-  Files files = small_profile(false).files();
+  Files files = chunked_profile(false).files();
   auto& file = files[kAgent];
   const size_t version =
       chunk_offset(file, format::ChunkType::kSamples) + offsetof(format::ChunkHeader, version);
   cr_assert_eq(file[version], 2);
   file[version] = 3;
-  auto profile = load_files(files);
+  auto profile = try_to_load(files);
   cr_assert(says(*profile, "was written by a newer varve"));
   cr_expect_lt(profile->sample_count, 60);
   file[version] = 1;
-  cr_expect_eq(load_files(files)->sample_count, 60, "older ones are read");
+  cr_expect_eq(try_to_load(files)->sample_count, 60, "older ones are read");
 }
 
 Test(load_damage, a_weight_of_less_than_nothing_is_no_weight) {
@@ -184,17 +176,17 @@ Test(load_damage, a_weight_of_less_than_nothing_is_no_weight) {
     uint8_t* out = put_varint(record + 2, 10'000'000);  // behind size and flags: the time delta
     out = put_varint(put_varint(put_varint(out, difference), 0), 0);
     record[0] = uint8_t(out - record - 1);
-    Files files = small_profile(false).files();
+    Files files = chunked_profile(false).files();
     auto& file = files[kAgent];
     const size_t first = chunk_offset(file, format::ChunkType::kSamples) + sizeof(format::ChunkHeader);
     std::copy(record, out, file.data() + first);
     const bool fits = difference == zigzag(-10'000'000);
-    cr_expect_eq(says(*load_files(files), "has a sample with an impossible weight"), !fits);
+    cr_expect_eq(says(*try_to_load(files), "has a sample with an impossible weight"), !fits);
   }
 }
 
 Test(load_damage, refusals_are_one_sentence) {
-  Files good = small_profile(true).files();
+  Files good = chunked_profile(true).files();
   auto refusal = [&](auto change, bool repair) {
     Files files = good;
     files.erase(format::kSessionFile);
@@ -203,7 +195,7 @@ Test(load_damage, refusals_are_one_sentence) {
     change(header);
     if (repair) header.checksum = format::header_checksum(header);
     std::memcpy(files[kAgent].data(), &header, sizeof header);
-    auto profile = load_files(files);
+    auto profile = try_to_load(files);
     return profile ? std::string() : profile.error();
   };
   auto ends = [](const std::string& text, const std::string& end) { return text.ends_with(end); };
@@ -220,8 +212,8 @@ Test(load_damage, refusals_are_one_sentence) {
                  "was written with another byte order or is damaged in its header"));
   cr_assert(
       ends(refusal([](auto& h) { h.kind = 3; }, true), "holds another kind of data than its name says"));
-  cr_assert(load_files({{kAgent, {}}}).error().ends_with(load::kNoRoomForFile));
-  cr_assert(load_files({{kAgent, {0x8b, 'V'}}}).error().ends_with("ends inside its header"));
+  cr_assert(try_to_load({{kAgent, {}}}).error().ends_with(load::kNoRoomForFile));
+  cr_assert(try_to_load({{kAgent, {0x8b, 'V'}}}).error().ends_with("ends inside its header"));
   cr_assert(load::load("/nonexistent/profile").error() ==
             "cannot read the profile /nonexistent/profile: No such file or directory");
 }
@@ -237,15 +229,15 @@ load::SessionId to_another_run(std::vector<uint8_t>& file) {
 }
 
 Test(load_damage, a_file_of_another_run_is_left_out) {
-  Files files = small_profile(true).files();
+  Files files = chunked_profile(true).files();
   to_another_run(files[kAgent]);
-  auto profile = load_files(files);
+  auto profile = try_to_load(files);
   cr_assert_eq(profile->sample_count, 0);
   cr_assert(says(*profile, "host-100-0.agent belongs to another run"));
 }
 
 Test(load_damage, without_a_session_the_agents_are_shown) {
-  auto builder = small_profile(true);
+  auto builder = chunked_profile(true);
   builder.with_session = false;
   auto profile = builder.load();
   cr_assert_eq(profile.sample_count, 60);
@@ -256,16 +248,16 @@ Test(load_damage, without_a_session_the_agents_are_shown) {
 }
 
 Test(load_damage, without_a_session_the_agents_name_the_run) {
-  Files files = small_profile(true).files();
+  Files files = chunked_profile(true).files();
   files.erase(format::kSessionFile);
   const load::SessionId id = to_another_run(files[kAgent]);
-  auto profile = load_files(files);
+  auto profile = try_to_load(files);
   cr_assert(profile.has_value());
   cr_assert(profile->session.id == id);
 }
 
 Test(load_damage, a_stack_cannot_claim_more_than_its_record) {
-  Files files = small_profile(false).files();
+  Files files = chunked_profile(false).files();
   auto& file = files[kAgent];
   size_t record = chunk_offset(file, format::ChunkType::kSamples) + sizeof(format::ChunkHeader);
   // time delta 0, weight of 4 bytes, shared, fresh: see the encoding of 10 ms
@@ -273,22 +265,22 @@ Test(load_damage, a_stack_cannot_claim_more_than_its_record) {
   cr_assert_eq(file[shared], 0);
   cr_assert_eq(file[shared + 1], 3);
   file[shared] = 9;
-  auto profile = load_files(files);
+  auto profile = try_to_load(files);
   cr_assert(says(*profile, "has a stack that shares more than there is"));
   file[shared] = 0;
   file[shared + 1] = 100;
-  profile = load_files(files);
+  profile = try_to_load(files);
   cr_assert(says(*profile, "ends inside a record"));
   // The token of the first frame: more foreseen frames than the stack has, and than any token may stand for.
   file[shared + 1] = 3;
   for (uint8_t token : {uint8_t(4 << format::kTokenBits), uint8_t(17 << format::kTokenBits)}) {
     file[shared + 2] = token;
-    profile = load_files(files);
+    profile = try_to_load(files);
     cr_assert(says(*profile, "has a stack with more frames than it says"));
   }
   // A place where no frame stands yet.
   file[shared + 2] = 7 << format::kTokenBits | format::kTokenPlace;
-  profile = load_files(files);
+  profile = try_to_load(files);
   cr_assert(says(*profile, "has a stack with a frame that was not met before"));
 }
 
@@ -330,7 +322,7 @@ Test(load_damage, frames_left_out_stand_between_two_others) {
     builder.add_sample(process, 0, {0x1100, kOut, 0x1200});
     builder.add_sample(process, 0, stack);  // after one with which it may share
     builder.close_accounts();
-    auto profile = load_files(builder.files());
+    auto profile = try_to_load(builder.files());
     cr_assert(profile.has_value());
     cr_expect_eq(profile->sample_count, valid ? 2 : 1);
     cr_expect_eq(says(*profile, "frames left out"), !valid, "stack of %zu", stack.size());

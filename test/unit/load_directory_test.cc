@@ -22,8 +22,6 @@ using namespace varve::test;
 
 namespace {
 
-constexpr const char* kAgent = "host-100-0.agent";
-
 ProfileBuilder small_profile() {
   ProfileBuilder builder;
   const size_t process = builder.add_process(100);
@@ -31,12 +29,6 @@ ProfileBuilder small_profile() {
   for (uint64_t i = 0; i < 60; ++i) builder.add_sample(process, 0, {0x1000, 0x1200 + i});
   builder.close_accounts();
   return builder;
-}
-
-bool says(const load::Profile& profile, const std::string& text) {
-  return std::ranges::any_of(profile.damages, [&](const load::Damage& damage) {
-    return (damage.file + " " + damage.sentence).find(text) != std::string::npos;
-  });
 }
 
 }  // namespace

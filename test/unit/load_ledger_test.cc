@@ -6,14 +6,13 @@
 #include <algorithm>
 
 #include "test/unit/profile_builder.h"
+#include "test/unit/time_units.h"
 
 using namespace varve;
 using namespace varve::test;
 using load::SpecialSite;
 
 namespace {
-
-constexpr uint64_t kMs = 1'000'000;
 
 /// Sum of the rows whose leaf is the special site.
 uint64_t time_of(const load::Profile& profile, SpecialSite kind) {

@@ -16,7 +16,6 @@ using load::RunEvent;
 using load::RunStates;
 using test::at;
 using test::check_consistent;
-using test::kMs;
 using test::kStart;
 using test::ObserverBuilder;
 using test::ProfileBuilder;
@@ -99,12 +98,6 @@ bool damaged(const load::Profile& profile, const std::string& words) {
   return std::ranges::any_of(profile.damages, [&](const load::Damage& damage) {
     return damage.file == format::kObserverFile && damage.sentence.find(words) != std::string::npos;
   });
-}
-
-load::Profile load_files(const test::Files& files) {
-  auto profile = load::load(load::MemorySource(files), "built");
-  cr_assert(profile.has_value());
-  return std::move(*profile);
 }
 
 }  // namespace
@@ -299,7 +292,7 @@ Test(load_observer, a_sealed_chunk_with_a_wrong_checksum) {
   test::Files files = with_switches().files();
   auto& file = files[format::kObserverFile];
   file[2 * format::kPageSize + sizeof(format::ChunkHeader) + 5] ^= 1;  // the second chunk
-  const load::Profile profile = load_files(files);
+  const load::Profile profile = test::load_files(files);
   check_consistent(profile);
   cr_expect(damaged(profile, "checksum"));
   cr_expect_eq(profile.run_states.tracks.size(), 2);
@@ -314,7 +307,7 @@ Test(load_observer, a_missing_chunk_ends_the_states) {
   auto& file = files[format::kObserverFile];
   file.erase(file.begin() + 2 * format::kPageSize,
              file.begin() + 3 * format::kPageSize);  // the second of three
-  const load::Profile profile = load_files(files);
+  const load::Profile profile = test::load_files(files);
   check_consistent(profile);
   cr_expect_eq(profile.run_states.end.count, at(5));
 }
@@ -331,7 +324,7 @@ Test(load_observer, cut_off_at_every_byte) {
         // The rest of a page after its records is zero.
         if (size % format::kPageSize > 400 && size % 500 != 0) continue;
         file.assign(whole.begin(), whole.begin() + ptrdiff_t(size));
-        const load::Profile profile = load_files(files);
+        const load::Profile profile = test::load_files(files);
         check_consistent(profile);
         cr_assert_geq(profile.run_states.end.count, end, "%zu bytes tell less than fewer", size);
         end = profile.run_states.end.count;
@@ -351,7 +344,7 @@ Test(load_observer, any_byte_changed) {
       for (size_t i = 0; i < 400; ++i) {
         files[format::kObserverFile] = whole;
         files[format::kObserverFile][page * format::kPageSize + i] = uint8_t(random());
-        const load::Profile profile = load_files(files);
+        const load::Profile profile = test::load_files(files);
         check_consistent(profile);
         analyze::thread_states(profile, {});
       }

@@ -14,6 +14,7 @@
 #include "agent/signal/process_file.h"
 #include "agent/signal/sample_writer.h"
 #include "common/wait_format.h"
+#include "test/unit/time_units.h"
 #include "viewer/load/load.h"
 
 using namespace varve;
@@ -166,7 +167,6 @@ Test(load_writer, samples_of_the_agents_writer_read_back_equal) {
 }
 
 Test(load_writer, a_weight_costs_what_it_differs_from_the_time_that_passed) {
-  constexpr uint64_t kMs = 1'000'000;
   const uint64_t frame = 0x401000;
   FramePredictor predictor{};
   auto size_of = [&](uint64_t delta_ns, uint64_t weight_ns) {

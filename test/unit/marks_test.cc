@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "test/unit/profile_builder.h"
+#include "test/unit/time_units.h"
 #include "viewer/analyze/mark_range.h"
 #include "viewer/record/control_state.h"
 #include "viewer/record/profile_directory.h"
@@ -21,27 +22,30 @@ using format::MarkKind;
 
 namespace {
 
-constexpr uint64_t kMs = 1'000'000;
-constexpr uint64_t kStart = 1'000 * kMs;
+constexpr uint64_t kFirstMoment = 1'000 * kMs;
 
 /// Two processes: 10 marks, pauses twice and is killed paused; 20 marks with the same names, later.
 ProfileBuilder two_processes() {
   ProfileBuilder builder;
-  builder.add_text("start_monotonic_ns", std::to_string(kStart));
+  builder.add_text("start_monotonic_ns", std::to_string(kFirstMoment));
   builder.add_text("elapsed_ns", std::to_string(900 * kMs));
   size_t ten = builder.add_process(10), twenty = builder.add_process(20, "/usr/bin/other");
   builder.add_thread(ten, 10);
   builder.add_thread(ten, 11);
   builder.add_thread(twenty, 20);
   builder.process(ten).marks = {
-      {MarkKind::kMark, 0, kStart + 100 * kMs, "load"}, {MarkKind::kPause, 0, kStart + 150 * kMs, ""},
-      {MarkKind::kPause, 1, kStart + 160 * kMs, ""},    {MarkKind::kResume, 1, kStart + 200 * kMs, ""},
-      {MarkKind::kResume, 1, kStart + 210 * kMs, ""},   {MarkKind::kMark, 1, kStart + 300 * kMs, "solve"},
-      {MarkKind::kMark, 7, kStart + 250 * kMs, "lost"}, {MarkKind::kMark, 0, kStart + 400 * kMs, "load"},
-      {MarkKind::kPause, 0, kStart + 800 * kMs, ""},
+      {MarkKind::kMark, 0, kFirstMoment + 100 * kMs, "load"},
+      {MarkKind::kPause, 0, kFirstMoment + 150 * kMs, ""},
+      {MarkKind::kPause, 1, kFirstMoment + 160 * kMs, ""},
+      {MarkKind::kResume, 1, kFirstMoment + 200 * kMs, ""},
+      {MarkKind::kResume, 1, kFirstMoment + 210 * kMs, ""},
+      {MarkKind::kMark, 1, kFirstMoment + 300 * kMs, "solve"},
+      {MarkKind::kMark, 7, kFirstMoment + 250 * kMs, "lost"},
+      {MarkKind::kMark, 0, kFirstMoment + 400 * kMs, "load"},
+      {MarkKind::kPause, 0, kFirstMoment + 800 * kMs, ""},
   };
-  builder.process(twenty).marks = {{MarkKind::kMark, 0, kStart + 500 * kMs, "load"},
-                                   {MarkKind::kMark, format::kNoThread, kStart + 600 * kMs, "end"}};
+  builder.process(twenty).marks = {{MarkKind::kMark, 0, kFirstMoment + 500 * kMs, "load"},
+                                   {MarkKind::kMark, format::kNoThread, kFirstMoment + 600 * kMs, "end"}};
   return builder;
 }
 
@@ -70,13 +74,13 @@ void expect_refusal(const load::Profile& profile, const char* text, const std::s
   cr_expect_eq(found.error(), sentence, "%s", found.error().c_str());
 }
 
-struct Scratch {
+struct MarksDirectory {
   std::string path;
-  Scratch() {
+  MarksDirectory() {
     char pattern[] = "/tmp/varve-marks.XXXXXX";
     path = mkdtemp(pattern);
   }
-  ~Scratch() { std::filesystem::remove_all(path); }
+  ~MarksDirectory() { std::filesystem::remove_all(path); }
 };
 
 }  // namespace
@@ -99,10 +103,11 @@ Test(marks, pauses_do_not_nest_and_last_to_the_end) {
   auto change = [](ControlState state, uint64_t time) {
     return format::ControlChange{uint32_t(state), 0, time};
   };
-  builder.changes = {
-      change(ControlState::kDelayed, kStart - kMs), change(ControlState::kRecording, kStart + 50 * kMs),
-      change(ControlState::kPaused, kStart + 70 * kMs), change(ControlState::kStopped, kStart + 90 * kMs),
-      change(ControlState::kPaused, 0)};  // not finished: says nothing
+  builder.changes = {change(ControlState::kDelayed, kFirstMoment - kMs),
+                     change(ControlState::kRecording, kFirstMoment + 50 * kMs),
+                     change(ControlState::kPaused, kFirstMoment + 70 * kMs),
+                     change(ControlState::kStopped, kFirstMoment + 90 * kMs),
+                     change(ControlState::kPaused, 0)};  // not finished: says nothing
   load::Profile profile = builder.load();
   struct Expected {
     bool run;
@@ -113,8 +118,8 @@ Test(marks, pauses_do_not_nest_and_last_to_the_end) {
   for (size_t i = 0; i < 4; ++i) {
     const load::Pause& pause = profile.pauses[i];
     cr_expect_eq(pause.process.valid(), !expected[i].run);
-    cr_expect_eq(pause.begin.count, kStart + expected[i].begin_ms * kMs, "%zu", i);
-    cr_expect_eq(pause.end.count, kStart + expected[i].end_ms * kMs, "%zu", i);
+    cr_expect_eq(pause.begin.count, kFirstMoment + expected[i].begin_ms * kMs, "%zu", i);
+    cr_expect_eq(pause.end.count, kFirstMoment + expected[i].end_ms * kMs, "%zu", i);
   }
   auto sentences = view::pause_sentences(profile);
   cr_assert_eq(sentences.size(), 2);
@@ -170,7 +175,7 @@ Test(marks, bound_a_range_of_time) {
 }
 
 Test(marks, a_pause_from_outside_is_loaded_and_never_undoes_a_stop) {
-  Scratch scratch;
+  MarksDirectory scratch;
   const std::string path = scratch.path + "/p";
   {
     auto directory = record::ProfileDirectory::prepare(path);
@@ -206,7 +211,7 @@ Test(marks, a_pause_from_outside_is_loaded_and_never_undoes_a_stop) {
 }
 
 Test(marks, what_is_no_profile_is_not_paused) {
-  Scratch scratch;
+  MarksDirectory scratch;
   for (const std::string& path : {scratch.path, scratch.path + "/none", std::string("/etc/passwd")}) {
     auto refused = record::set_paused(path, true);
     cr_assert(!refused.has_value());

@@ -13,7 +13,7 @@ using namespace varve::agent;
 
 namespace {
 
-std::vector<MappedRange> parse(std::string_view text) {
+std::vector<MappedRange> parsed_map(std::string_view text) {
   std::vector<MappedRange> lines;
   MapsParser parser;
   for (char c : text)
@@ -24,7 +24,7 @@ std::vector<MappedRange> parse(std::string_view text) {
 }  // namespace
 
 Test(memory_map, lines_with_and_without_a_file) {
-  const auto lines = parse(
+  const auto lines = parsed_map(
       "00b72000-025fe000 r-xp 00772000 fe:00 247823                             /usr/bin/node\n"
       "7f337f7c3000-7f337f7ff000 rwxp 00000000 00:00 0 \n"
       "7f3380000000-7f3380001000 r--p 000a0000 103:0f 18446744073709551615 /a b/x-c:d (deleted)\n"
@@ -46,8 +46,8 @@ Test(memory_map, lines_with_and_without_a_file) {
 }
 
 Test(memory_map, a_line_that_ends_early_is_still_one_line) {
-  cr_expect_eq(parse("1000-2000 r-xp 0 0:0 77\n1000\n\n").size(), 3);
-  cr_expect_eq(parse("1000-2000 r-xp 0 0:0 77\n")[0].inode, 77);
+  cr_expect_eq(parsed_map("1000-2000 r-xp 0 0:0 77\n1000\n\n").size(), 3);
+  cr_expect_eq(parsed_map("1000-2000 r-xp 0 0:0 77\n")[0].inode, 77);
 }
 
 Test(memory_map, this_process_with_a_buffer_of_any_size) {
@@ -57,7 +57,8 @@ Test(memory_map, this_process_with_a_buffer_of_any_size) {
     std::vector<char> buffer(size);
     bool found = false;
     each_mapping(buffer, [&](const MappedRange& mapped) {
-      if (mapped.range.contains(uint64_t(&parse))) found = mapped.executable && mapped.inode == self.st_ino;
+      if (mapped.range.contains(uint64_t(&parsed_map)))
+        found = mapped.executable && mapped.inode == self.st_ino;
     });
     cr_expect(found, "buffer of %zu", size);
   }

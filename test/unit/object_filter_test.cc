@@ -35,7 +35,7 @@ view::View made_of(const char* kind, const RandomProfile& made, const view::Requ
   return std::move(*view);
 }
 
-uint64_t sum_of(const view::Table& table, const char* column) {
+uint64_t column_sum(const view::Table& table, const char* column) {
   uint64_t sum = 0;
   for (uint32_t row = 0; row < table.rows.size(); ++row)
     if (table.rows[row].kind != view::RowKind::kFilteredOut) sum += tui::number_of(table, row, column);
@@ -85,12 +85,12 @@ Test(object_filter, views_agree_with_the_row) {
     if (number.empty()) continue;  // a sum
     const uint64_t wait_ns = tui::number_of(objects, row, "wait_ns");
     const view::Request request = request_for(number);
-    cr_expect_eq(sum_of(made_of("hotspots", made, request).tables.front(), "self_ns"), wait_ns);
+    cr_expect_eq(column_sum(made_of("hotspots", made, request).tables.front(), "self_ns"), wait_ns);
     for (const char* tree : {"top-down", "bottom-up"})
       cr_expect_eq(roots_of(made_of(tree, made, request).tables.front(), "total_ns"), wait_ns, "%s", tree);
     const view::View own = made_of("waits", made, request);
     const view::Table& table = own.tables.front();
-    cr_expect_eq(sum_of(table, "wait_ns"), wait_ns);
+    cr_expect_eq(column_sum(table, "wait_ns"), wait_ns);
     cr_expect(tui::cell_of(table, 0, "object_id") == number, "the number is the same, whatever is filtered");
     cr_expect(tui::cell_of(table, 0, "object") == tui::cell_of(objects, row, "object"));
     if (++compared == 12) break;
@@ -107,7 +107,7 @@ Test(object_filter, by_name_is_all_of_that_name) {
   for (uint32_t row = 0; row < objects.rows.size(); ++row)
     if (tui::cell_of(objects, row, "type") == "Mutex") mutexes += tui::number_of(objects, row, "wait_ns");
   cr_assert_gt(mutexes, 0u);
-  cr_expect_eq(sum_of(made_of("waits", made, request_for("^Mutex")).tables.front(), "wait_ns"), mutexes);
+  cr_expect_eq(column_sum(made_of("waits", made, request_for("^Mutex")).tables.front(), "wait_ns"), mutexes);
 }
 
 Test(object_filter, cpu_time_is_for_no_object) {
@@ -122,7 +122,7 @@ Test(object_filter, cpu_time_is_for_no_object) {
   cr_assert_not(refused.has_value());
   cr_expect(refused.error() == "CPU time is for no object: --object goes with --metric wait.", "%s",
             refused.error().c_str());
-  cr_expect_gt(sum_of(made_of("waits", made, request).tables.front(), "wait_ns"), 0u,
+  cr_expect_gt(column_sum(made_of("waits", made, request).tables.front(), "wait_ns"), 0u,
                "waits has no other time, so it needs no metric");
 }
 
@@ -130,7 +130,7 @@ Test(object_filter, cpu_time_is_for_no_object) {
 Test(object_filter, what_passes_is_told_of_waits) {
   const RandomProfile made = test::random_profile(5);
   const view::View mutexes = made_of("waits", made, request_for("^Mutex"));
-  cr_expect_eq(mutexes.ledger.shown.count, sum_of(mutexes.tables.front(), "wait_ns"));
+  cr_expect_eq(mutexes.ledger.shown.count, column_sum(mutexes.tables.front(), "wait_ns"));
   cr_expect_gt(mutexes.ledger.filtered_out.count, 0u);
   const std::pair<const char*, const char*> kinds[] = {
       {"waits", "No wait passes the filter."}, {"idle", "No wait in these moments passes the filter."}};

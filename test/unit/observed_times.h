@@ -8,12 +8,13 @@
 #include <algorithm>
 #include <vector>
 
+#include "test/unit/time_units.h"
 #include "viewer/analyze/stretches.h"
 #include "viewer/load/profile.h"
 
 namespace varve::test {
 
-inline constexpr uint64_t kMs = 1'000'000, kStart = 1'000 * kMs;
+inline constexpr uint64_t kStart = 1'000 * kMs;
 
 inline uint64_t at(uint64_t ms) { return kStart + ms * kMs; }
 

@@ -9,6 +9,7 @@
 #include "test/unit/built_bytes.h"
 #include "test/unit/profile_builder.h"
 #include "test/unit/scratch.h"
+#include "test/unit/time_units.h"
 #include "viewer/analyze/concurrency.h"
 #include "viewer/analyze/counted_waits.h"
 #include "viewer/analyze/thread_states.h"
@@ -23,7 +24,6 @@ using load::Wait;
 
 namespace {
 
-constexpr uint64_t kMs = 1'000'000;
 constexpr int32_t kFutexCall = 202, kGetpidCall = 39;
 constexpr uint64_t kWord = 0x5000;
 
@@ -235,12 +235,6 @@ test::ProfileBuilder with_look() {
   return builder;
 }
 
-load::Profile load_files(const test::Files& files) {
-  auto profile = load::load(load::MemorySource(files), "built");
-  cr_assert(profile.has_value());
-  return std::move(*profile);
-}
-
 Test(observed_waits, come_back_from_the_file) {
   const load::Profile profile = with_look().load();
   cr_expect(profile.damages.empty());
@@ -276,7 +270,7 @@ Test(observed_waits, any_byte_changed) {
   for (size_t i = 0; i < 12 * 400; ++i) {
     std::vector<uint8_t>& file = files[format::kObserverFile] = whole;
     file[format::kPageSize + i % 400] = uint8_t(random());
-    const load::Profile profile = load_files(files);
+    const load::Profile profile = test::load_files(files);
     uint64_t waits = 0;
     for (const Wait& wait : profile.waits.waits) {
       cr_assert(wait.path.index() < profile.paths.size() && wait.thread.index() < profile.threads.size());

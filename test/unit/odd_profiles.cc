@@ -10,12 +10,11 @@
 #include "test/unit/example_profile.h"
 #include "test/unit/forged_events.h"
 #include "test/unit/profile_builder.h"
+#include "test/unit/time_units.h"
 #include "viewer/symbol/special_sites.h"
 
 namespace varve::test {
 namespace {
-
-constexpr uint64_t kMs = 1'000'000;
 
 /// A process with one thread and stacks of functions that are told by name.
 class StackProfile {
@@ -169,7 +168,7 @@ void name_sites(RandomProfile& made) {
 }
 
 /// The session lost half of itself, the agent's file its end, and some bytes are others.
-RandomProfile damaged() {
+RandomProfile with_damage() {
   ProfileBuilder builder;
   builder.sample_chunk_bytes = 200;
   const size_t process = builder.add_process(100);
@@ -205,16 +204,11 @@ RandomProfile forged_waits() {
 }
 
 constexpr OddProfile kProfiles[] = {
-    {"ordinary", example_profile},
-    {"random-switches", random_switches},
-    {"random-sweeps", random_sweeps},
-    {"empty", empty},
-    {"one-sample", one_sample},
-    {"long-names", long_names},
-    {"deep-stacks", deep_stacks},
-    {"recursion", recursion},
-    {"damaged", damaged},
-    {"forged-waits", forged_waits},
+    {"ordinary", example_profile},    {"random-switches", random_switches},
+    {"random-sweeps", random_sweeps}, {"empty", empty},
+    {"one-sample", one_sample},       {"long-names", long_names},
+    {"deep-stacks", deep_stacks},     {"recursion", recursion},
+    {"damaged", with_damage},         {"forged-waits", forged_waits},
 };
 
 }  // namespace

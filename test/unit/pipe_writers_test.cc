@@ -3,6 +3,7 @@
 // then, and nobody where there may be several. Context: tests.
 #include <criterion/criterion.h>
 
+#include "test/unit/time_units.h"
 #include "viewer/analyze/releasers.h"
 
 namespace varve {
@@ -10,9 +11,8 @@ namespace {
 
 using format::ObjectKind;
 
-constexpr uint64_t kMs = 1'000'000;
 constexpr uint32_t kPipe = 3, kOtherPipe = 4;
-constexpr ProcessId kReader{0}, kWriter{1}, kSecond{2};
+constexpr ProcessId kReader{0}, kWriter{1}, kSecondWriter{2};
 
 /// Three processes of a thread each; the thread of the first waits for the pipe from 10 to 40 ms.
 struct Pipeline {
@@ -47,7 +47,7 @@ Test(pipe_writers, the_only_one) {
   cr_expect(made.writer() == ProcessId::none(), "nobody is known to have the pipe");
   made.profile.waits.outputs = {{kOtherPipe, kWriter}};
   cr_expect(made.writer() == ProcessId::none());
-  made.profile.waits.outputs = {{kPipe, kWriter}, {kOtherPipe, kSecond}};
+  made.profile.waits.outputs = {{kPipe, kWriter}, {kOtherPipe, kSecondWriter}};
   cr_assert(made.writer() == kWriter);
   const auto releaser = analyze::Releasers(made.profile).of(made.profile.waits.waits[0]);
   cr_expect_eq(releaser->time_ns, 40 * kMs, "when is not known: at the latest when the reader goes on");
@@ -55,14 +55,14 @@ Test(pipe_writers, the_only_one) {
 
 Test(pipe_writers, of_several_nobody_knows_which) {
   Pipeline made;
-  made.profile.waits.outputs = {{kPipe, kWriter}, {kPipe, kSecond}};
+  made.profile.waits.outputs = {{kPipe, kWriter}, {kPipe, kSecondWriter}};
   cr_expect(made.writer() == ProcessId::none());
   made.process(kWriter).end_time = {35 * kMs};
   cr_expect(made.writer() == ProcessId::none(), "its end may be what the reader saw: the clocks differ");
   made.process(kWriter).end_time = {20 * kMs};
-  cr_expect(made.writer() == kSecond, "what had ended writes nothing");
+  cr_expect(made.writer() == kSecondWriter, "what had ended writes nothing");
   made.process(kWriter).end_time = {};
-  made.process(kSecond).start_time = {41 * kMs};
+  made.process(kSecondWriter).start_time = {41 * kMs};
   cr_expect(made.writer() == kWriter, "and what had not begun neither");
 }
 
@@ -78,7 +78,7 @@ Test(pipe_writers, who_was_seen_to_write_did) {
   Pipeline made;
   made.profile.waits.outputs = {{kPipe, kWriter}};
   made.profile.waits.releases = {{39 * kMs, 0, 9, {2}, {0}, 1, ObjectKind::kDescriptor, kPipe}};
-  cr_expect(made.writer() == kSecond);
+  cr_expect(made.writer() == kSecondWriter);
   made.profile.waits.releases[0].time_ns = 9 * kMs;
   cr_expect(made.writer() == kWriter, "that was before the reader waited");
 }

@@ -274,9 +274,19 @@ void ProfileBuilder::write(const std::string& directory) const {
 }
 
 load::Profile ProfileBuilder::load(const load::LoadOptions& options) const {
-  auto profile = load::load(load::MemorySource(files()), "built", options);
+  return load_files(files(), options);
+}
+
+load::Profile load_files(const Files& files, const load::LoadOptions& options) {
+  auto profile = load::load(load::MemorySource(files), "built", options);
   if (!profile) throw std::runtime_error(profile.error());
   return std::move(*profile);
+}
+
+bool says(const load::Profile& profile, const std::string& words) {
+  return std::ranges::any_of(profile.damages, [&](const load::Damage& damage) {
+    return (damage.file + " " + damage.sentence).find(words) != std::string::npos;
+  });
 }
 
 }  // namespace varve::test

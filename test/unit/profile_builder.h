@@ -18,6 +18,9 @@ namespace varve::test {
 
 using Files = std::map<std::string, std::vector<uint8_t>>;
 
+/// The file of process 100 where it is the first image.
+inline constexpr const char* kAgent = "host-100-0.agent";
+
 struct BuiltModule {
   std::string path;
   uint64_t start = 0, end = 0;  // one executable range
@@ -130,7 +133,7 @@ class ProfileBuilder {
   Files files() const;
   /// Writes them into `directory`, which must exist.
   void write(const std::string& directory) const;
-  /// Loads them from memory; throws std::runtime_error with the loader's sentence.
+  /// load_files() of them.
   load::Profile load(const load::LoadOptions& options = {}) const;
 
  private:
@@ -142,6 +145,12 @@ class ProfileBuilder {
   std::vector<format::ProcessExitRecord> exits_;
   uint64_t clock_ns_ = 0;
 };
+
+/// Files from memory; throws std::runtime_error with the loader's sentence.
+load::Profile load_files(const Files& files, const load::LoadOptions& options = {});
+
+/// A damage whose file, and after a blank its sentence, have `words`.
+bool says(const load::Profile& profile, const std::string& words);
 
 /// Sets the checksum of a chunk header that stands before its records, and marks it sealed.
 void seal_chunk(std::vector<uint8_t>& file, size_t chunk_offset);

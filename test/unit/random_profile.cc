@@ -17,7 +17,7 @@ using Random = std::mt19937_64;
 
 size_t below(Random& random, size_t end) { return std::uniform_int_distribution<size_t>(0, end - 1)(random); }
 
-constexpr size_t kModules = 5, kFunctions = 30, kSites = 80;
+constexpr size_t kModules = 5, kFunctionCount = 30, kSites = 80;
 
 void add_tasks(load::Profile& profile, Random& random) {
   const size_t processes = 1 + below(random, 3);
@@ -40,7 +40,7 @@ void add_tasks(load::Profile& profile, Random& random) {
 }
 
 void add_functions(symbol::SymbolTable& symbols) {
-  for (size_t i = 0; i < kFunctions; ++i) {
+  for (size_t i = 0; i < kFunctionCount; ++i) {
     const char* shapes[] = {"plain_{}", "ns::Class<int, {}>::method(char const*)", "say \"hi, {}\"",
                             "bell\a{}\n", "größe_{}"};
     const std::string name = fmt::format(fmt::runtime(shapes[i % 5]), i);
@@ -68,12 +68,12 @@ void add_sites(load::Profile& profile, symbol::SymbolTable& symbols, Random& ran
     symbols.site_first.push_back(uint32_t(symbols.frame_rows.size()));
   }
   for (size_t i = 0; i < kSites; ++i) {
-    const auto outer = uint32_t(below(random, kFunctions));
+    const auto outer = uint32_t(below(random, kFunctionCount));
     profile.sites.push_back({symbols.functions[outer].module, {0x1000 + 16 * i}});
     const size_t inlined = below(random, 3);
     for (size_t j = 0; j <= inlined; ++j) {
       const bool last = j == inlined;
-      const FunctionId function{last ? outer : uint32_t(below(random, kFunctions))};
+      const FunctionId function{last ? outer : uint32_t(below(random, kFunctionCount))};
       const bool lined = below(random, 4) != 0;
       symbols.frame_rows.push_back({function, lined ? symbols.functions[function.index()].file : StringId{0},
                                     lined ? uint32_t(1 + below(random, 20)) : 0, !last});

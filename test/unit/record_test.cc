@@ -34,19 +34,19 @@ using varve::test::Scratch;
 
 namespace {
 
-void expect_text(const std::string& actual, const std::string& expected) {
+void expect_same_text(const std::string& actual, const std::string& expected) {
   cr_expect(actual == expected, "'%s' is not '%s'", actual.c_str(), expected.c_str());
 }
 
 }  // namespace
 
 Test(record, words_are_quoted_for_a_shell) {
-  expect_text(shell_quoted("plain-1.2/x=y"), "plain-1.2/x=y");
-  expect_text(shell_quoted(""), "''");
-  expect_text(shell_quoted("two words"), "'two words'");
-  expect_text(shell_quoted("it's"), "'it'\\''s'");
-  expect_text(shell_quoted("$(rm)"), "'$(rm)'");
-  expect_text(shell_quoted(std::vector<std::string>{"a", "b c"}), "a 'b c'");
+  expect_same_text(shell_quoted("plain-1.2/x=y"), "plain-1.2/x=y");
+  expect_same_text(shell_quoted(""), "''");
+  expect_same_text(shell_quoted("two words"), "'two words'");
+  expect_same_text(shell_quoted("it's"), "'it'\\''s'");
+  expect_same_text(shell_quoted("$(rm)"), "'$(rm)'");
+  expect_same_text(shell_quoted(std::vector<std::string>{"a", "b c"}), "a 'b c'");
 }
 
 Test(record, the_tightest_cgroup_limit_counts) {
@@ -56,11 +56,11 @@ Test(record, the_tightest_cgroup_limit_counts) {
   root.write("sys/fs/cgroup/outer/inner/cpu.max", "max 100000\n");
   cr_expect(!cgroup_cpu_max(root.path));
   root.write("sys/fs/cgroup/outer/cpu.max", "150000 100000\n");
-  expect_text(cgroup_cpu_max(root.path).value_or(""), "150000 100000");
+  expect_same_text(cgroup_cpu_max(root.path).value_or(""), "150000 100000");
   root.write("sys/fs/cgroup/outer/inner/cpu.max", "50000 100000\n");
-  expect_text(cgroup_cpu_max(root.path).value_or(""), "50000 100000");
+  expect_same_text(cgroup_cpu_max(root.path).value_or(""), "50000 100000");
   root.write("sys/fs/cgroup/outer/inner/cpu.max", "rubbish\n");
-  expect_text(cgroup_cpu_max(root.path).value_or(""), "150000 100000");
+  expect_same_text(cgroup_cpu_max(root.path).value_or(""), "150000 100000");
 }
 
 Test(record, cgroups_of_version_1_count_too) {
@@ -70,32 +70,32 @@ Test(record, cgroups_of_version_1_count_too) {
   root.write("sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_period_us", "100000\n");
   cr_expect(!cgroup_cpu_max(root.path));
   root.write("sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_quota_us", "25000\n");
-  expect_text(cgroup_cpu_max(root.path).value_or(""), "25000 100000");
+  expect_same_text(cgroup_cpu_max(root.path).value_or(""), "25000 100000");
 }
 
 Test(record, shebang_lines_are_read_as_the_kernel_does) {
   cr_expect(shebang_words("#!/bin/sh\nexit").size() == 1);
   std::vector<std::string> words = shebang_words("#! \t/usr/bin/env  -S a b  \nx");
   cr_assert(words.size() == 2);
-  expect_text(words[0], "/usr/bin/env");
-  expect_text(words[1], "-S a b");
+  expect_same_text(words[0], "/usr/bin/env");
+  expect_same_text(words[1], "-S a b");
   cr_expect(shebang_words("#!\n").empty());
   cr_expect(shebang_words("").empty());
   cr_expect(shebang_words("#").empty());
   cr_expect(shebang_words("echo\n").empty());
-  expect_text(shebang_words("#!/x")[0], "/x");
+  expect_same_text(shebang_words("#!/x")[0], "/x");
 }
 
 Test(record, env_names_its_command) {
   bool clears = false;
-  expect_text(env_command("python3", clears), "python3");
-  expect_text(env_command("python3 -u", clears), "python3 -u");
-  expect_text(env_command("-S python3 -u", clears), "python3");
-  expect_text(env_command("-SA=1 B=2 node --x", clears), "node");
-  expect_text(env_command("-S -u HOME sh", clears), "sh");
-  expect_text(env_command("-S", clears), "");
+  expect_same_text(env_command("python3", clears), "python3");
+  expect_same_text(env_command("python3 -u", clears), "python3 -u");
+  expect_same_text(env_command("-S python3 -u", clears), "python3");
+  expect_same_text(env_command("-SA=1 B=2 node --x", clears), "node");
+  expect_same_text(env_command("-S -u HOME sh", clears), "sh");
+  expect_same_text(env_command("-S", clears), "");
   cr_expect(!clears);
-  expect_text(env_command("-S -i sh", clears), "sh");
+  expect_same_text(env_command("-S -i sh", clears), "sh");
   cr_expect(clears);
 }
 
@@ -109,16 +109,16 @@ Test(record, the_loaders_answer_is_understood) {
       "\tlibasan.so.8 => /lib/x86_64-linux-gnu/libasan.so.8 (0x00007f)\n"
       "\t/lib64/ld-linux-x86-64.so.2 (0x00007f)\n");
   cr_assert(list.libraries.size() == 2);
-  expect_text(list.libraries[0].name, "libpart.so");
-  expect_text(list.libraries[0].path, "");
-  expect_text(list.find("libasan.so")->path, "/lib/x86_64-linux-gnu/libasan.so.8");
+  expect_same_text(list.libraries[0].name, "libpart.so");
+  expect_same_text(list.libraries[0].path, "");
+  expect_same_text(list.find("libasan.so")->path, "/lib/x86_64-linux-gnu/libasan.so.8");
   cr_expect(!list.find("libtsan"));
   cr_assert(list.wrong_versions.size() == 1);
-  expect_text(list.wrong_versions[0].version, "GLIBC_2.99");
-  expect_text(list.wrong_versions[0].library, "/lib/libc.so.6");
-  expect_text(list.wrong_versions[0].wanted_by, "./a");
+  expect_same_text(list.wrong_versions[0].version, "GLIBC_2.99");
+  expect_same_text(list.wrong_versions[0].library, "/lib/libc.so.6");
+  expect_same_text(list.wrong_versions[0].wanted_by, "./a");
   cr_assert(list.not_preloaded.size() == 1);
-  expect_text(list.not_preloaded[0], "/x.so");
+  expect_same_text(list.not_preloaded[0], "/x.so");
 }
 
 Test(record, damaged_answers_of_the_loader_do_no_harm) {
@@ -171,7 +171,7 @@ Test(record, what_is_written_is_what_is_loaded) {
   cr_expect(profile->damages.empty(), "%s",
             profile->damages.empty() ? "" : profile->damages[0].sentence.c_str());
   const load::Session& session = profile->session;
-  expect_text(session.command, "make 'two words'");
+  expect_same_text(session.command, "make 'two words'");
   cr_expect(session.interval == Nanos{2'000'000} && session.stack_depth == 99);
   cr_expect(session.finished && session.exit_status == 256);
   cr_expect(session.user_cpu == Nanos{1'000'000} && session.system_cpu == Nanos{10'000});
@@ -196,8 +196,8 @@ Test(record, the_agent_goes_before_what_the_user_preloads) {
   unsigned found = 0;
   for (const std::string& entry : target_environment({"/asan.so", "/libvarve.so"}, "/new")) {
     if (entry.starts_with("LD_PRELOAD="))
-      expect_text(entry, "LD_PRELOAD=/asan.so:/libvarve.so:/theirs.so"), ++found;
-    if (entry.starts_with("VARVE_SESSION=")) expect_text(entry, "VARVE_SESSION=/new"), ++found;
+      expect_same_text(entry, "LD_PRELOAD=/asan.so:/libvarve.so:/theirs.so"), ++found;
+    if (entry.starts_with("VARVE_SESSION=")) expect_same_text(entry, "VARVE_SESSION=/new"), ++found;
   }
   cr_expect(found == 2);
 }
@@ -207,10 +207,10 @@ Test(record, the_closing_line_says_what_to_type_next) {
   profile.loaded = true, profile.samples = 1234567, profile.cpu = {12'345'000'000};
   profile.threads = 2, profile.processes = 1, profile.agent_files = 1;
   RunEnd end;
-  expect_text(
+  expect_same_text(
       closing_line(profile, end, "xz.varve"),
       "1,234,567 samples, 12.3 s of CPU time in 2 threads; profile in xz.varve; next: varve report xz.varve");
-  expect_text(why_few_samples(profile, end, {10'000'000}), "");
+  expect_same_text(why_few_samples(profile, end, {10'000'000}), "");
   profile.samples = 1, profile.threads = 1;
   cr_expect(closing_line(profile, end, "x").starts_with("1 sample, 12.3 s of CPU time in 1 thread;"));
   cr_expect(!why_few_samples(profile, end, {10'000'000}).empty());
@@ -223,14 +223,14 @@ Test(record, the_closing_line_says_what_to_type_next) {
 }
 
 Test(record, times_and_numbers_are_for_people) {
-  expect_text(with_commas(0), "0");
-  expect_text(with_commas(999), "999");
-  expect_text(with_commas(1000), "1,000");
-  expect_text(with_commas(12345678), "12,345,678");
-  expect_text(time_text({10'000'000}), "10 ms");
-  expect_text(time_text({1'234'567}), "1.2 ms");
-  expect_text(time_text({1'234'567'890}), "1.23 s");
-  expect_text(time_text({3'723'000'000'000}), "62 min 3 s");
+  expect_same_text(with_commas(0), "0");
+  expect_same_text(with_commas(999), "999");
+  expect_same_text(with_commas(1000), "1,000");
+  expect_same_text(with_commas(12345678), "12,345,678");
+  expect_same_text(time_text({10'000'000}), "10 ms");
+  expect_same_text(time_text({1'234'567}), "1.2 ms");
+  expect_same_text(time_text({1'234'567'890}), "1.23 s");
+  expect_same_text(time_text({3'723'000'000'000}), "62 min 3 s");
 }
 
 Test(record, a_child_is_a_descendant_and_init_is_not) {
@@ -268,7 +268,7 @@ Test(record, a_crash_of_a_child_task_is_its_own) {
   while (!task.ended_within(1000)) continue;
   cr_assert(WIFSIGNALED(task.status()));
   cr_expect_eq(WTERMSIG(task.status()), SIGSEGV);
-  expect_text(task.received(), "so far");
+  expect_same_text(task.received(), "so far");
 }
 
 /// As the supervisor does, which waits for any child.
@@ -282,7 +282,7 @@ Test(record, a_child_task_may_be_reaped_by_another) {
   task.reaped(status);
   cr_expect(task.ended_within(1000));
   cr_expect_eq(WTERMSIG(task.status()), SIGKILL);
-  expect_text(task.received(), "sent");
+  expect_same_text(task.received(), "sent");
 }
 
 Test(record, a_child_task_nobody_waits_for_is_killed) {
@@ -317,11 +317,11 @@ Test(record, a_crash_of_the_lookup_keeps_the_numbers) {
   while (!task.ended_within(1000)) continue;
   Finalized whole = finalization.result();
   cr_expect(whole.loaded);
-  expect_text(whole.trouble, "");
+  expect_same_text(whole.trouble, "");
   task.reaped(SIGSEGV);  // as if the child had got that far only
   Finalized part = finalization.result();
   cr_expect(part.loaded);
-  expect_text(
+  expect_same_text(
       part.trouble,
       "the names could not be stored: the lookup was ended by SIGSEGV; varve report will look them up "
       "itself");

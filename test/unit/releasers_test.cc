@@ -11,9 +11,9 @@ namespace varve {
 namespace {
 
 using format::ObjectKind;
-using test::kMs;
 using test::RandomProfile;
 using test::two_threads;
+using varve::kMs;
 
 /// Who comes last to a barrier may lose its processor on the way, so that others begin to wait after it
 /// began; and one that was let go on may get its processor when the next round has ended for others.

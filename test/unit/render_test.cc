@@ -9,6 +9,7 @@
 
 #include "test/unit/example_profile.h"
 #include "test/unit/random_profile.h"
+#include "test/unit/screen_driver.h"
 #include "viewer/render/cells.h"
 #include "viewer/render/numbers.h"
 #include "viewer/render/render.h"
@@ -20,16 +21,6 @@ using namespace varve;
 using namespace varve::render;
 
 namespace {
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find('\n', at), text.size());
-    lines.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return lines;
-}
 
 bool printable(std::string_view text) {
   for (const char c : text) {
@@ -209,7 +200,7 @@ Test(render_text, no_line_is_wider_than_asked) {
         request.slices = view::slices_for(width);
         const view::View view = made_view(kind.name, made, request);
         for (const Charset charset : {Charset::kUtf8, Charset::kAscii}) {
-          for (const std::string& line : lines_of(text(view, {width, charset, false}))) {
+          for (const std::string& line : test::lines_of(text(view, {width, charset, false}))) {
             cr_expect_leq(display_width(line), width, "%s at %zu: %s", kind.name, width, line.c_str());
             cr_expect(printable(line));
             cr_expect(charset == Charset::kUtf8 || escape(line, Charset::kAscii) == line);
@@ -234,7 +225,7 @@ view::Table small_table(const char* name, const char* last) {
 }
 
 std::string first_row(const view::Table& table, size_t width) {
-  return lines_of(text_table(table, {width, Charset::kAscii, false}).text).at(1);
+  return test::lines_of(text_table(table, {width, Charset::kAscii, false}).text).at(1);
 }
 
 }  // namespace
@@ -260,7 +251,7 @@ Test(render_text, headings_are_escaped) {
   table.columns[3].title = "\u202eL";
   for (const size_t width : {0, 30})
     cr_expect(printable(text_table(table, {width, Charset::kUtf8, false}).text));
-  cr_expect(lines_of(text_table(table, {}).text).at(0) == "Aaaa  B\\x1b[2J  Name  \\u{202e}L");
+  cr_expect(test::lines_of(text_table(table, {}).text).at(0) == "Aaaa  B\\x1b[2J  Name  \\u{202e}L");
 }
 
 Test(render_text, the_last_name_has_what_is_left_over) {
@@ -275,14 +266,14 @@ Test(render_text, the_last_name_has_what_is_left_over) {
 Test(render_text, threads_show_all_columns_that_fit) {
   const auto heading = [](size_t width) {
     const test::RandomProfile made = test::example_profile();
-    return lines_of(text(made_view("threads", made), {width, Charset::kAscii, false})).at(0);
+    return test::lines_of(text(made_view("threads", made), {width, Charset::kAscii, false})).at(0);
   };
   cr_expect_eq(heading(80), "CPU s  CPU%  Inactive s  Wait s  Poor s  -Po =Ok #Id !Ov    TID  Thread");
   cr_expect_eq(heading(60), "CPU s  CPU%  Inactive s  Wait s  Poor s   TID  Thread");
   cr_expect_eq(heading(40), "CPU s  CPU%  Wait s   TID  Thread");
   test::RandomProfile unobserved = test::example_profile();
   unobserved.profile.run_states = {};
-  cr_expect_eq(lines_of(text(made_view("threads", unobserved), {80, Charset::kAscii, false})).at(0),
+  cr_expect_eq(test::lines_of(text(made_view("threads", unobserved), {80, Charset::kAscii, false})).at(0),
                "CPU s  CPU%  Start s  Lifetime s  Samples   PID   TID  Program   Thread");
 }
 
@@ -290,7 +281,7 @@ Test(render_text, the_summary_fits_into_a_terminal) {
   test::RandomProfile made = test::example_profile(), long_command = test::example_profile();
   long_command.profile.session.command = std::string(1000, 'x');
   for (const test::RandomProfile* each : {&made, &long_command}) {
-    const auto lines = lines_of(text(made_view("summary", *each), {80, Charset::kUtf8, false}));
+    const auto lines = test::lines_of(text(made_view("summary", *each), {80, Charset::kUtf8, false}));
     cr_expect_leq(lines.size(), 23);  // and the prompt
   }
 }

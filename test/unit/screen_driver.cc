@@ -24,16 +24,16 @@ tui::AppOptions options_for(const ScreenDriver::Start& start) {
   return options;
 }
 
+bool acts(char32_t code) { return code < 0x20 || (code >= 0x7f && code < 0xa0); }
+
+}  // namespace
+
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);) lines.push_back(line);
   return lines;
 }
-
-bool acts(char32_t code) { return code < 0x20 || (code >= 0x7f && code < 0xa0); }
-
-}  // namespace
 
 ScreenDriver::ScreenDriver(Start start) : ScreenDriver(start, example_profile()) {}
 

@@ -53,6 +53,8 @@ class ScreenDriver {
   tui::Canvas canvas_;
 };
 
+std::vector<std::string> lines_of(const std::string& text);
+
 /// What no canvas may have: half of a wide character, or a character that acts on a terminal. Empty: nothing.
 std::string flaw_of(const tui::Canvas& canvas);
 

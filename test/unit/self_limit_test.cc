@@ -4,11 +4,12 @@
 
 #include <criterion/criterion.h>
 
+#include "test/unit/time_units.h"
+
+using varve::kMs;
 using varve::agent::SelfLimit;
 
 namespace {
-
-constexpr uint64_t kMs = 1'000'000;
 
 /// Ticks of `took_ns` each, `apart_ns` from one's begin to the next's; how often the interval was doubled.
 unsigned doubled(SelfLimit& limit, unsigned ticks, uint64_t apart_ns, uint64_t took_ns) {

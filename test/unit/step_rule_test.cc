@@ -5,13 +5,13 @@
 
 #include <criterion/criterion.h>
 
+#include "test/unit/time_units.h"
+
 namespace varve {
 namespace {
 
 using agent::StepEvidence;
 using agent::Suits;
-
-constexpr uint64_t kMs = 1'000'000;
 
 /// 40 ms by a timer of 10 ms that had as many ticks as were due.
 StepEvidence evidence(uint64_t switches, uint64_t voluntary) {

@@ -30,7 +30,7 @@ constexpr const char* kStoredScreens[] = {"summary",     "hotspots", "top-down",
                                           "concurrency", "lines",    "tlp",      "processes"};
 
 /// Two processes that call each other's functions, with run states.
-ProfileBuilder small_profile() {
+ProfileBuilder profile_to_store() {
   ProfileBuilder builder;
   std::mt19937_64 random(7);
   for (int32_t pid : {100, 200}) {
@@ -58,7 +58,7 @@ ProfileBuilder small_profile() {
 
 struct OnDisk {
   OnDisk() {
-    small_profile().write(scratch.path());
+    profile_to_store().write(scratch.path());
     full = *load_profile(scratch.path());
     full.names.table = symbol::resolve(full.profile);
     const auto stored = store_views(full.profile, full.names.table);

@@ -18,7 +18,7 @@ struct Case {
   const char* short_form;
 };
 
-void check(const Case& wanted) {
+void check_name(const Case& wanted) {
   Demangled got = demangle(wanted.linkage);
   cr_expect_eq(got.full, wanted.full, "%s: %s", wanted.linkage, got.full.c_str());
   cr_expect_eq(got.short_form, wanted.short_form, "%s: %s", wanted.linkage, got.short_form.c_str());
@@ -75,7 +75,7 @@ Test(symbol_demangle, cxx_names) {
       {"_ZNKSt5arrayIiLm4EE4sizeEv", "std::array<int, 4ul>::size() const", "std::array::size"},
       {"_Z1fILi2EEvT_IXgtfp_Li1EEE", "void f<2>(2<({parm#1}>(1))>)", "f"},
   };
-  for (const Case& wanted : kCases) check(wanted);
+  for (const Case& wanted : kCases) check_name(wanted);
 }
 
 Test(symbol_demangle, names_from_debug_information) {
@@ -134,7 +134,7 @@ Test(symbol_demangle, rust_names) {
       {"_RNvC1a", "_RNvC1a", "_RNvC1a"},
       {"_R", "_R", "_R"},
   };
-  for (const Case& wanted : kCases) check(wanted);
+  for (const Case& wanted : kCases) check_name(wanted);
 }
 
 Test(symbol_demangle, growth_is_bounded) {

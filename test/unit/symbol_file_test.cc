@@ -24,7 +24,7 @@ namespace {
 constexpr load::SessionId kSession{1, 2, 3};
 
 /// Two files, anonymous code of a process, a special site and one without a name.
-load::Profile small_profile(const std::string& directory) {
+load::Profile profile_with_symbols(const std::string& directory) {
   load::Profile profile;
   profile.directory = directory;
   load::Process process;
@@ -43,7 +43,7 @@ load::Profile small_profile(const std::string& directory) {
   return profile;
 }
 
-symbol::SymbolTable small_table(const load::Profile& profile) {
+symbol::SymbolTable table_of_profile(const load::Profile& profile) {
   symbol::SymbolTable table;
   auto text = [&](std::string_view value) { return table.strings.intern(value); };
   auto add = [&](std::string_view name, ModuleId module, uint64_t low, symbol::NameSource source) {
@@ -94,8 +94,8 @@ bool equal(const symbol::SymbolTable& a, const symbol::SymbolTable& b) {
 }  // namespace
 
 Test(symbol_file, what_is_written_is_read_back) {
-  load::Profile profile = small_profile("");
-  symbol::SymbolTable table = small_table(profile);
+  load::Profile profile = profile_with_symbols("");
+  symbol::SymbolTable table = table_of_profile(profile);
   auto read = symbol::decode_symbols(symbol::encode_symbols(profile, table, kSession), profile, kSession);
   cr_assert(read.has_value(), "%s", read.error().c_str());
   for (uint32_t site : {0, 1, 3, 4}) {
@@ -110,8 +110,8 @@ Test(symbol_file, what_is_written_is_read_back) {
 }
 
 Test(symbol_file, sites_are_found_by_module_and_address_not_by_row) {
-  load::Profile profile = small_profile("");
-  symbol::SymbolTable table = small_table(profile);
+  load::Profile profile = profile_with_symbols("");
+  symbol::SymbolTable table = table_of_profile(profile);
   std::vector<uint8_t> bytes = symbol::encode_symbols(profile, table, kSession);
   load::Profile other = profile;
   std::swap(other.modules[0], other.modules[1]);
@@ -130,8 +130,8 @@ Test(symbol_file, sites_are_found_by_module_and_address_not_by_row) {
 }
 
 Test(symbol_file, cut_at_every_length_it_is_a_sentence) {
-  load::Profile profile = small_profile("");
-  std::vector<uint8_t> bytes = symbol::encode_symbols(profile, small_table(profile), kSession);
+  load::Profile profile = profile_with_symbols("");
+  std::vector<uint8_t> bytes = symbol::encode_symbols(profile, table_of_profile(profile), kSession);
   size_t readable = 0;
   for (size_t length = 0; length < bytes.size(); ++length) {
     auto read = symbol::decode_symbols(std::span(bytes).first(length), profile, kSession);
@@ -142,8 +142,8 @@ Test(symbol_file, cut_at_every_length_it_is_a_sentence) {
 }
 
 Test(symbol_file, every_changed_byte_is_noticed_or_harmless) {
-  load::Profile profile = small_profile("");
-  symbol::SymbolTable table = small_table(profile);
+  load::Profile profile = profile_with_symbols("");
+  symbol::SymbolTable table = table_of_profile(profile);
   std::vector<uint8_t> bytes = symbol::encode_symbols(profile, table, kSession);
   auto whole = symbol::decode_symbols(bytes, profile, kSession);
   size_t noticed = 0;
@@ -161,8 +161,8 @@ Test(symbol_file, every_changed_byte_is_noticed_or_harmless) {
 }
 
 Test(symbol_file, numbers_that_lie_are_refused) {
-  load::Profile profile = small_profile("");
-  std::vector<uint8_t> good = symbol::encode_symbols(profile, small_table(profile), kSession);
+  load::Profile profile = profile_with_symbols("");
+  std::vector<uint8_t> good = symbol::encode_symbols(profile, table_of_profile(profile), kSession);
   // Every 32-bit word of every chunk set to a large number, with the checksum made right again.
   size_t refused = 0, tried = 0;
   for (size_t chunk = format::kPageSize; chunk < good.size();) {
@@ -183,8 +183,8 @@ Test(symbol_file, numbers_that_lie_are_refused) {
 }
 
 Test(symbol_file, of_another_run_or_version_is_not_used) {
-  load::Profile profile = small_profile("");
-  std::vector<uint8_t> good = symbol::encode_symbols(profile, small_table(profile), kSession);
+  load::Profile profile = profile_with_symbols("");
+  std::vector<uint8_t> good = symbol::encode_symbols(profile, table_of_profile(profile), kSession);
   auto error_with = [&](auto change) {
     std::vector<uint8_t> bytes = good;
     format::FileHeader header;
@@ -205,8 +205,8 @@ Test(symbol_file, of_another_run_or_version_is_not_used) {
 
 Test(symbol_file, on_disk_it_replaces_the_old_one_whole) {
   ScratchDirectory scratch;
-  load::Profile profile = small_profile(scratch.path());
-  symbol::SymbolTable table = small_table(profile);
+  load::Profile profile = profile_with_symbols(scratch.path());
+  symbol::SymbolTable table = table_of_profile(profile);
   auto none = symbol::read_symbol_file(profile);
   cr_assert(none.has_value());
   cr_expect_eq(none->missing, std::vector<bool>(5, true));
@@ -226,8 +226,8 @@ Test(symbol_file, on_disk_it_replaces_the_old_one_whole) {
 
 Test(symbol_file, a_report_uses_it_and_resolves_only_what_it_lacks) {
   ScratchDirectory scratch;
-  load::Profile profile = small_profile(scratch.path());
-  symbol::SymbolTable table = small_table(profile);
+  load::Profile profile = profile_with_symbols(scratch.path());
+  symbol::SymbolTable table = table_of_profile(profile);
   cr_assert(symbol::write_symbol_file(profile, table).has_value());
   profile.sites.push_back({ModuleId{0}, {0x9000}});
   symbol::FoundSymbols found = symbol::symbols_for(profile);

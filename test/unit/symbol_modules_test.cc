@@ -23,7 +23,7 @@ using namespace varve::test;
 
 namespace {
 
-constexpr const char* kProgram = R"(
+constexpr const char* kModuleProgram = R"(
 #include <cstdlib>
 #include <cstring>
 __attribute__((noinline)) static long quiet(long n) { return n * 3 + std::labs(n); }
@@ -39,7 +39,7 @@ struct Built {
   uint64_t loud = 0, quiet = 0;
 
   explicit Built(const std::string& flags = "") {
-    write_text(scratch.path("prog.cc"), kProgram);
+    write_text(scratch.path("prog.cc"), kModuleProgram);
     shell(fmt::format("cd '{}' && g++ -O2 -g {} -o prog prog.cc", scratch.path(), flags));
     loud = address_of(program, "_Z4loudl");
     quiet = address_of(program, "_ZL5quietl");

@@ -7,15 +7,18 @@
 
 #include <functional>
 
+#include "test/unit/time_units.h"
+
+using varve::kMs;
+using varve::kSecond;
+using varve::kUs;
 using varve::agent::ThreadClock;
 using varve::agent::TickLength;
 
 namespace {
 
-constexpr uint64_t kUs = 1000, kMs = 1'000'000, kSecond = 1'000'000'000;
-
 /// A machine whose counter goes at some GHz; looks at its clock are counted.
-struct World {
+struct CountedMachine {
   static inline uint64_t now, counted, looks;
   static inline double ghz;
   static inline std::function<void()> at_look;
@@ -36,11 +39,14 @@ struct World {
 };
 
 /// Asks every `step_ns` for so long; the worst error.
-uint64_t worst_error(ThreadClock<World>& clock, TickLength& length, uint64_t time_ns, uint64_t step_ns) {
+uint64_t worst_error(ThreadClock<CountedMachine>& clock, TickLength& length, uint64_t time_ns,
+                     uint64_t step_ns) {
   uint64_t worst = 0;
-  for (const uint64_t end = World::now + time_ns; World::now < end; World::pass(step_ns)) {
+  for (const uint64_t end = CountedMachine::now + time_ns; CountedMachine::now < end;
+       CountedMachine::pass(step_ns)) {
     const uint64_t said = clock.now_ns(length);
-    const uint64_t error = said > World::now ? said - World::now : World::now - said;
+    const uint64_t error =
+        said > CountedMachine::now ? said - CountedMachine::now : CountedMachine::now - said;
     worst = error > worst ? error : worst;
   }
   return worst;
@@ -49,40 +55,41 @@ uint64_t worst_error(ThreadClock<World>& clock, TickLength& length, uint64_t tim
 }  // namespace
 
 Test(thread_clock, is_the_clock_until_the_counter_is_known) {
-  World::begin(2.8);
-  ThreadClock<World> clock;
+  CountedMachine::begin(2.8);
+  ThreadClock<CountedMachine> clock;
   TickLength length;
   cr_assert_eq(worst_error(clock, length, 20 * kMs, kMs / 2), 0);
-  cr_assert_eq(World::looks, 40);
+  cr_assert_eq(CountedMachine::looks, 40);
 }
 
 Test(thread_clock, is_carried_on_by_counters_of_any_speed) {
   for (const double ghz : {0.1, 1.0, 2.8, 5.7}) {
-    World::begin(ghz);
-    ThreadClock<World> clock;
+    CountedMachine::begin(ghz);
+    ThreadClock<CountedMachine> clock;
     TickLength length;
     worst_error(clock, length, 30 * kMs, 10 * kUs);
-    const uint64_t looks = World::looks;
+    const uint64_t looks = CountedMachine::looks;
     cr_assert_leq(worst_error(clock, length, 100 * kMs, 3 * kUs), 20, "%g GHz", ghz);
-    cr_assert_leq(World::looks - looks, 101, "%g GHz: %lu looks", ghz, World::looks - looks);
+    cr_assert_leq(CountedMachine::looks - looks, 101, "%g GHz: %lu looks", ghz,
+                  CountedMachine::looks - looks);
   }
 }
 
 Test(thread_clock, gives_long_times_by_the_clock) {
-  World::begin(3);
-  ThreadClock<World> clock;
+  CountedMachine::begin(3);
+  ThreadClock<CountedMachine> clock;
   TickLength length;
   cr_assert_leq(worst_error(clock, length, 100 * kMs, 10 * kUs), 20);
   for (const uint64_t pause : {2 * kMs, 70 * kMs, 3 * kSecond, 3000 * kSecond}) {
-    World::pass(pause);
-    cr_assert_eq(clock.now_ns(length), World::now);
+    CountedMachine::pass(pause);
+    cr_assert_eq(clock.now_ns(length), CountedMachine::now);
   }
   cr_assert(!length.is_refused());
 }
 
 Test(thread_clock, learns_anew_where_it_is_seldom_asked) {
-  World::begin(3);
-  ThreadClock<World> clock;
+  CountedMachine::begin(3);
+  ThreadClock<CountedMachine> clock;
   TickLength length;
   cr_assert_eq(worst_error(clock, length, 30 * kSecond, 5 * kSecond), 0);
   cr_assert_eq(length.value(), 0);
@@ -92,15 +99,15 @@ Test(thread_clock, learns_anew_where_it_is_seldom_asked) {
 
 Test(thread_clock, asks_a_counter_that_went_wrong_no_more) {
   const std::function<void()> faults[] = {
-      [] { World::ghz = 1.5; },             // another frequency
-      [] { World::counted += 100 * kUs; },  // processors out of step
-      [] { World::counted -= 2 * kMs; },    // likewise
-      [] { World::counted = 1; },           // the machine slept
-      [] { World::now += 500 * kUs; },      // or only its counter was stopped
+      [] { CountedMachine::ghz = 1.5; },             // another frequency
+      [] { CountedMachine::counted += 100 * kUs; },  // processors out of step
+      [] { CountedMachine::counted -= 2 * kMs; },    // likewise
+      [] { CountedMachine::counted = 1; },           // the machine slept
+      [] { CountedMachine::now += 500 * kUs; },      // or only its counter was stopped
   };
   for (const auto& fault : faults) {
-    World::begin(3);
-    ThreadClock<World> clock;
+    CountedMachine::begin(3);
+    ThreadClock<CountedMachine> clock;
     TickLength length;
     worst_error(clock, length, 100 * kMs, 10 * kUs);
     fault();
@@ -112,30 +119,30 @@ Test(thread_clock, asks_a_counter_that_went_wrong_no_more) {
 }
 
 Test(thread_clock, is_right_in_a_handler_within_a_look) {
-  World::begin(3);
-  ThreadClock<World> clock;
+  CountedMachine::begin(3);
+  ThreadClock<CountedMachine> clock;
   TickLength length;
   worst_error(clock, length, 100 * kMs, 10 * kUs);
-  World::pass(2 * kMs);
-  World::at_look = [&] {
-    World::pass(100 * kUs);
-    cr_assert_eq(clock.now_ns(length), World::now);
-    World::pass(100 * kUs);
+  CountedMachine::pass(2 * kMs);
+  CountedMachine::at_look = [&] {
+    CountedMachine::pass(100 * kUs);
+    cr_assert_eq(clock.now_ns(length), CountedMachine::now);
+    CountedMachine::pass(100 * kUs);
   };
-  cr_assert_eq(clock.now_ns(length), World::now);
+  cr_assert_eq(clock.now_ns(length), CountedMachine::now);
   cr_assert_leq(worst_error(clock, length, 10 * kMs, 10 * kUs), 20);
 }
 
 Test(thread_clock, does_not_count_from_a_look_that_took_long) {
-  World::begin(3);
-  ThreadClock<World> clock;
+  CountedMachine::begin(3);
+  ThreadClock<CountedMachine> clock;
   TickLength length;
   for (int i = 0; i < 1000; ++i) {
-    World::at_look = [] { World::pass(50 * kUs); };
+    CountedMachine::at_look = [] { CountedMachine::pass(50 * kUs); };
     clock.now_ns(length);
   }
   cr_assert_eq(length.value(), 0);
-  World::at_look = nullptr;
+  CountedMachine::at_look = nullptr;
   cr_assert_leq(worst_error(clock, length, 100 * kMs, 10 * kUs), 20);
 }
 

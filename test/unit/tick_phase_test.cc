@@ -5,14 +5,14 @@
 #include <criterion/criterion.h>
 
 #include "common/session_keys.h"
+#include "test/unit/time_units.h"
 
+using varve::kMs;
 using varve::Nanos;
 using varve::load::Profile;
 using varve::load::works_in_step;
 
 namespace {
-
-constexpr uint64_t kMs = 1'000'000;
 
 /// One thread of so many ms of CPU time, whose timer expired so often.
 Profile ran(uint64_t cpu_ms, uint64_t expirations, uint64_t interval_ms = 10) {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr Look kPlainLook{.color = false, .utf8 = true}, kAscii{.color = false, .utf8 = false};
 
-void expect_text(const Canvas& canvas, const std::string& wanted, bool colored = false) {
+void expect_on_screen(const Canvas& canvas, const std::string& wanted, bool colored = false) {
   const std::string text = canvas.text(colored);
   cr_expect(text == wanted, "'%s' is not '%s'", text.c_str(), wanted.c_str());
   const std::string flaw = test::flaw_of(canvas);
@@ -57,7 +57,7 @@ Test(tui_canvas, pane_clips) {
   pane.repeat(1, 0, U'#', SIZE_MAX);
   pane.restyle(0, kBold, 2, SIZE_MAX);
   pane.restyle(7, kBold);
-  expect_text(canvas, "~~~~~~~~\n~~abcd~~\n~~####~~\n~~~~~~~~\n");
+  expect_on_screen(canvas, "~~~~~~~~\n~~abcd~~\n~~####~~\n~~~~~~~~\n");
   cr_expect(untouched_around(canvas, {1, 2}, {2, 4}));
   cr_expect(canvas.at(1, 4).style == kBold && canvas.at(1, 5).style == kBold &&
             canvas.at(1, 3).style == kPlain);
@@ -79,31 +79,31 @@ Test(tui_canvas, wide_characters_are_whole) {
   Canvas canvas({1, 6}, kPlainLook);
   Pane pane = canvas.whole();
   cr_expect_eq(pane.put(0, 0, "日本語", {}, 5), 4u, "the third has no room");
-  expect_text(canvas, "日本\n");
+  expect_on_screen(canvas, "日本\n");
   pane.put(0, 1, "x");  // the second half of the first
-  expect_text(canvas, " x本\n");
+  expect_on_screen(canvas, " x本\n");
   pane.put(0, 2, "y");  // the first half of the second
-  expect_text(canvas, " xy\n");
+  expect_on_screen(canvas, " xy\n");
   pane.put(0, 3, "日");
   pane.put(0, 2, "本");  // over the first half
-  expect_text(canvas, " x本\n");
+  expect_on_screen(canvas, " x本\n");
   cr_expect_eq(pane.put(0, 5, "日"), 5u);
   pane.put(0, 0, "e\u0301!");  // what combines has no cell of its own
-  expect_text(canvas, "e!本\n");
+  expect_on_screen(canvas, "e!本\n");
 }
 
 Test(tui_canvas, ascii_look) {
   Canvas canvas({2, 12}, kAscii);
   cr_expect_eq(canvas.whole().put(0, 0, "größe日"), 6u);
   canvas.whole().put_name(1, 0, "a\x1b[2J", 12);
-  expect_text(canvas, "gr??e?\na\\x1b[2J\n");
+  expect_on_screen(canvas, "gr??e?\na\\x1b[2J\n");
 }
 
 Test(tui_canvas, names_are_escaped_and_elided) {
   Canvas canvas({2, 11}, kPlainLook);
   canvas.whole().put_name(0, 0, "one\ntwo", 11);
   canvas.whole().put_name(1, 1, "beginning_and_end", 9);
-  expect_text(canvas, "one\\x0atwo\n beg...end\n");
+  expect_on_screen(canvas, "one\\x0atwo\n beg...end\n");
 }
 
 Test(tui_canvas, colored_text) {
@@ -113,8 +113,8 @@ Test(tui_canvas, colored_text) {
   pane.put(0, 2, "c");
   pane.put(1, 1, "d", {.ink = Ink::kOk, .ground = Ink::kIdeal, .dim = true, .underline = true});
   pane.restyle(2, kReverse, 0, 2);
-  expect_text(canvas, "\x1b[0;1;31mab\x1b[0mc\n \x1b[0;2;4;33;42md\x1b[0m\n\x1b[0;7m  \x1b[0m\n", true);
-  expect_text(canvas, "abc\n d\n\n");
+  expect_on_screen(canvas, "\x1b[0;1;31mab\x1b[0mc\n \x1b[0;2;4;33;42md\x1b[0m\n\x1b[0;7m  \x1b[0m\n", true);
+  expect_on_screen(canvas, "abc\n d\n\n");
 }
 
 Test(tui_canvas, no_screen_draws_outside_of_its_pane) {

@@ -19,7 +19,7 @@ Input only_input(const std::string& script) {
   return inputs->front();
 }
 
-void refuses(const char* script, const char* sentence) {
+void refuses_script(const char* script, const char* sentence) {
   const auto inputs = parse_script(script);
   cr_assert(!inputs.has_value(), "%s", script);
   cr_expect_str_eq(inputs.error().c_str(), sentence);
@@ -62,18 +62,18 @@ Test(tui_input, scripts) {
 }
 
 Test(tui_input, bad_scripts) {
-  refuses("<", "has a '<' without '>'");
-  refuses("ab<Down", "has a '<' without '>'");
-  refuses("<>", "has no key <>");
-  refuses("<down>", "has no key <down>");
-  refuses("<C->", "has no key <C->");
-  refuses("<C-é>", "has no key <C-é>");
-  refuses("<C-1>", "has no key <C-1>");
-  refuses("<Click 0,1>", "has no key <Click 0,1>");
-  refuses("<Click 1>", "has no key <Click 1>");
-  refuses("<Click 1,x>", "has no key <Click 1,x>");
-  refuses("<Resize 0x0>", "has no key <Resize 0x0>");
-  refuses("<Tap 1,1>", "has no key <Tap 1,1>");
+  refuses_script("<", "has a '<' without '>'");
+  refuses_script("ab<Down", "has a '<' without '>'");
+  refuses_script("<>", "has no key <>");
+  refuses_script("<down>", "has no key <down>");
+  refuses_script("<C->", "has no key <C->");
+  refuses_script("<C-é>", "has no key <C-é>");
+  refuses_script("<C-1>", "has no key <C-1>");
+  refuses_script("<Click 0,1>", "has no key <Click 0,1>");
+  refuses_script("<Click 1>", "has no key <Click 1>");
+  refuses_script("<Click 1,x>", "has no key <Click 1,x>");
+  refuses_script("<Resize 0x0>", "has no key <Resize 0x0>");
+  refuses_script("<Tap 1,1>", "has no key <Tap 1,1>");
 }
 
 Test(tui_input, sizes) {

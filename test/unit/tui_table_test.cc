@@ -55,7 +55,7 @@ struct Shown {
   }
 };
 
-analyze::Pattern pattern(const char* words) { return *analyze::Pattern::parse(words); }
+analyze::Pattern searched(const char* words) { return *analyze::Pattern::parse(words); }
 
 }  // namespace
 
@@ -109,7 +109,7 @@ Test(tui_table, set_rows_keeps_the_row) {
   shown.widget.set_rows({});
   cr_expect(!shown.widget.selected());
   shown.widget.act(Action::kDown);
-  cr_expect(!shown.widget.search(pattern("name"), Direction::kForward, true));
+  cr_expect(!shown.widget.search(searched("name"), Direction::kForward, true));
   shown.draw();
   cr_expect(shown.line(1).find("No row matches.") != std::string::npos);
 }
@@ -117,7 +117,7 @@ Test(tui_table, set_rows_keeps_the_row) {
 Test(tui_table, search_wraps_around) {
   Shown shown(100);
   const auto find = [&](const char* words, Direction direction, bool again) {
-    return shown.widget.search(pattern(words), direction, again) ? int(*shown.widget.selected()) : -1;
+    return shown.widget.search(searched(words), direction, again) ? int(*shown.widget.selected()) : -1;
   };
   cr_expect_eq(find("name5", Direction::kForward, false), 5);
   cr_expect_eq(find("name5", Direction::kForward, false), 5);

@@ -3,11 +3,10 @@
 #pragma once
 
 #include "test/unit/random_profile.h"
+#include "test/unit/time_units.h"
 #include "viewer/analyze/concurrency.h"
 
 namespace varve::test {
-
-constexpr uint64_t kMs = 1'000'000;
 
 /// Two threads of one process, observed: "holder" runs all the time, "waiter" is blocked from 10 to 40 ms.
 inline RandomProfile two_threads() {

@@ -41,7 +41,7 @@ uint64_t number(const view::View& view, const char* id) {
 
 bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-view::Request of_thread(const char* expression) {
+view::Request request_of_thread(const char* expression) {
   view::Request request;
   request.filter.thread = *analyze::Pattern::parse(expression);
   return request;
@@ -50,7 +50,7 @@ view::Request of_thread(const char* expression) {
 }  // namespace
 
 Test(view_summary, lines_of_a_filter_say_what_passes) {
-  const view::View view = view_of("summary", of_thread("worker"));
+  const view::View view = view_of("summary", request_of_thread("worker"));
   cr_expect(has(words(view, "CPU time"), " pass the filter: "), "%s", words(view, "CPU time").c_str());
   const std::string of_all = " of " + std::to_string(made().profile.sample_count) + ", in ";
   cr_expect(has(words(view, "Samples"), of_all), "%s", words(view, "Samples").c_str());
@@ -75,7 +75,7 @@ Test(view_summary, cores_obey_time) {
 }
 
 Test(view_summary, fields_are_of_the_run_but_those_that_are_shown) {
-  const view::View all = view_of("summary", {}), part = view_of("summary", of_thread("worker"));
+  const view::View all = view_of("summary", {}), part = view_of("summary", request_of_thread("worker"));
   for (const view::Fact& each : all.facts) {
     if (each.id.empty() || each.id.starts_with("shown_") || each.id == "whole_stack_share") continue;
     cr_expect(fact(part, &view::Fact::id, each.id).value == each.value, "%s", each.id.c_str());
@@ -90,7 +90,7 @@ Test(view_summary, fields_are_of_the_run_but_those_that_are_shown) {
 
 /// As many threads as the view of them has rows.
 Test(view_summary, shown_threads_are_rows) {
-  const view::Request request = of_thread("worker");
+  const view::Request request = request_of_thread("worker");
   const view::View threads = view_of("threads", request);
   const auto rows =
       std::ranges::count(threads.tables.front().rows, view::RowKind::kOrdinary, &view::Row::kind);

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "test/unit/path_builder.h"
+#include "test/unit/time_units.h"
 #include "viewer/analyze/concurrency.h"
 #include "viewer/analyze/counted_waits.h"
 #include "viewer/analyze/wait_objects.h"
@@ -15,11 +16,11 @@
 using namespace varve;
 using format::ObjectKind;
 using test::PathBuilder;
-using Rows = std::vector<uint32_t>;
+using RowNumbers = std::vector<uint32_t>;
 
 namespace {
 
-constexpr uint64_t kBaton = 1, kMutex = 2, kMs = 1'000'000;
+constexpr uint64_t kBaton = 1, kMutex = 2;
 
 /// B waits for the baton in two slices of 5 ms, with a wait for a mutex after the second, and then until A
 /// passes it.
@@ -36,7 +37,7 @@ PathBuilder two_slices() {
   return built;
 }
 
-Rows last_of(PathBuilder& built) { return analyze::wait_slices(built.profile()).last; }
+RowNumbers last_of(PathBuilder& built) { return analyze::wait_slices(built.profile()).last; }
 
 analyze::WaitObject baton_of(PathBuilder& built) {
   built.observe();
@@ -57,8 +58,8 @@ uint64_t timed_out_ns(const analyze::WaitObject& object) {
 
 Test(wait_slices, end_with_the_last) {
   PathBuilder built = two_slices();
-  cr_expect(last_of(built) == Rows({3, 3, 2, 3}));
-  cr_expect(analyze::wait_slices(built.profile()).first == Rows({0, 0, 2, 0}));
+  cr_expect(last_of(built) == RowNumbers({3, 3, 2, 3}));
+  cr_expect(analyze::wait_slices(built.profile()).first == RowNumbers({0, 0, 2, 0}));
   const analyze::WaitObject baton = baton_of(built);
   cr_assert_eq(baton.holders.size(), 1u);
   cr_expect_eq(baton.holders[0].releases, 1u);
@@ -80,16 +81,16 @@ Test(wait_slices, are_not_what_only_looks_like_them) {
   load::Wait& second = built.profile().waits.waits[1];
   const load::Wait before = second;
   second.duration_ns -= kMs / 2;
-  cr_expect(last_of(built) == Rows({0, 3, 2, 3}), "it worked in between");
+  cr_expect(last_of(built) == RowNumbers({0, 3, 2, 3}), "it worked in between");
   second = before, second.duration_ns = 15 * kMs;
-  cr_expect(last_of(built) == Rows({1, 1, 2, 3}), "a limit of a timer");
+  cr_expect(last_of(built) == RowNumbers({1, 1, 2, 3}), "a limit of a timer");
   second = before, second.creation = 1;
-  cr_expect(last_of(built) == Rows({0, 1, 2, 3}), "another object at the same address");
+  cr_expect(last_of(built) == RowNumbers({0, 1, 2, 3}), "another object at the same address");
   second = before, second.timed_out = false;
-  cr_expect(last_of(built) == Rows({1, 1, 2, 3}), "somebody ended it");
+  cr_expect(last_of(built) == RowNumbers({1, 1, 2, 3}), "somebody ended it");
   second = before;
   for (load::Wait& wait : built.profile().waits.waits) wait.kind = ObjectKind::kMutex;
-  cr_expect(last_of(built) == Rows({0, 1, 2, 3}), "who has a lock is charged in another way");
+  cr_expect(last_of(built) == RowNumbers({0, 1, 2, 3}), "who has a lock is charged in another way");
 }
 
 /// Who stops a ticker at last has not kept it waiting since it began.

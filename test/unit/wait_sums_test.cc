@@ -4,10 +4,10 @@
 
 #include <criterion/criterion.h>
 
+#include "test/unit/time_units.h"
+
 namespace varve {
 namespace {
-
-constexpr uint64_t kMs = 1'000'000;
 
 /// A wait of 3 ms known alone, beside ten that together took `ms`.
 analyze::WaitSum alone_and_ten(uint64_t ms) {

@@ -11,7 +11,7 @@ using varve::agent::Waiters;
 
 namespace {
 
-constexpr uint64_t kCondition = 0x1000, kMutex = 0x2000, kBack = Waiters::return_to(kMutex);
+constexpr uint64_t kCondition = 0x1000, kMutexAt = 0x2000, kBack = Waiters::return_to(kMutexAt);
 
 Waiters& fresh() {
   static Waiters waiters;
@@ -19,12 +19,12 @@ Waiters& fresh() {
 }
 
 void wait(Waiters& waiters, uint64_t now_ns) {
-  waiters.wait_with(kCondition, kMutex);
+  waiters.wait_with(kCondition, kMutexAt);
   waiters.enter(kCondition, now_ns);
 }
 void come_back(Waiters& waiters) {
   waiters.leave(kCondition);
-  waiters.be_back(kCondition, kMutex);
+  waiters.be_back(kCondition, kMutexAt);
 }
 
 }  // namespace
@@ -36,9 +36,9 @@ Test(waiters, a_signalled_thread_is_on_its_way_to_the_mutex) {
   waiters.signal(kCondition, 1, 20);
   cr_expect_eq(waiters.count(kBack), 1);
   cr_expect_eq(waiters.since_ns(kBack), 20u);
-  cr_expect_eq(waiters.count(kMutex), 0, "nobody called lock()");
-  waiters.unlock_at(kMutex, 70);
-  cr_expect_eq(waiters.unlocked_ns(kMutex), 70u);
+  cr_expect_eq(waiters.count(kMutexAt), 0, "nobody called lock()");
+  waiters.unlock_at(kMutexAt, 70);
+  cr_expect_eq(waiters.unlocked_ns(kMutexAt), 70u);
   come_back(waiters);
   cr_expect_eq(waiters.count(kBack), 0);
   cr_expect_eq(waiters.count(kCondition), 1);
@@ -77,15 +77,15 @@ Test(release_notes, tell_who_was_last) {
   const auto find = [](uint64_t object, ObjectKind kind = ObjectKind::kMutex) {
     return notes.find(kind, object);
   };
-  cr_expect_eq(find(kMutex).time_ns, 0u);
-  notes.add(ObjectKind::kMutex, kMutex, 3, 10);
-  notes.add(ObjectKind::kMutex, kMutex, 4, 20);
-  cr_expect_eq(find(kMutex).time_ns, 20u);
-  cr_expect_eq(find(kMutex).thread, 4u);
-  cr_expect_eq(find(kMutex, ObjectKind::kSemaphore).time_ns, 0u, "another kind of the same number");
+  cr_expect_eq(find(kMutexAt).time_ns, 0u);
+  notes.add(ObjectKind::kMutex, kMutexAt, 3, 10);
+  notes.add(ObjectKind::kMutex, kMutexAt, 4, 20);
+  cr_expect_eq(find(kMutexAt).time_ns, 20u);
+  cr_expect_eq(find(kMutexAt).thread, 4u);
+  cr_expect_eq(find(kMutexAt, ObjectKind::kSemaphore).time_ns, 0u, "another kind of the same number");
   cr_expect_eq(find(kCondition).time_ns, 0u);
-  constexpr uint64_t kSamePlace = kMutex ^ 1u << 3 ^ 1u << 13;
+  constexpr uint64_t kSamePlace = kMutexAt ^ 1u << 3 ^ 1u << 13;
   notes.add(ObjectKind::kMutex, kSamePlace, 5, 30);
-  cr_expect_eq(find(kMutex).time_ns, 0u, "taken by the other");
+  cr_expect_eq(find(kMutexAt).time_ns, 0u, "taken by the other");
   cr_expect_eq(find(kSamePlace).thread, 5u);
 }

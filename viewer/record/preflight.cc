@@ -287,8 +287,8 @@ Answer check_timers(Subject&) {
 Answer check_limits(Subject&) {
   const std::string text(value_in(small_file("/proc/self/status"), "SigQ"));
   uint64_t used = 0, limit = 0;
-  constexpr uint64_t kFew = 256;  // threads
-  if (std::sscanf(text.c_str(), "%lu/%lu", &used, &limit) == 2 && limit < used + kFew)
+  constexpr uint64_t kFewThreads = 256;
+  if (std::sscanf(text.c_str(), "%lu/%lu", &used, &limit) == 2 && limit < used + kFewThreads)
     return warning(fmt::format("this user may queue only {} more signals, and each thread needs one",
                                limit > used ? limit - used : 0),
                    "raise it: ulimit -i unlimited");

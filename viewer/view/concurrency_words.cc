@@ -18,7 +18,7 @@ namespace {
 using analyze::Band;
 
 /// Of the run, for a sentence to be worth its line.
-constexpr double kWorthSaying = 0.1;
+constexpr double kShareWorthSaying = 0.1;
 
 std::string seconds(uint64_t ns) {
   return fmt::format("{:.{}f}", double(ns) / 1e9, ns < 10'000'000'000 ? 2 : 1);
@@ -77,9 +77,9 @@ std::string where_words(const Source& source, const Request& request, const anal
     const load::Thread& row = source.profile.threads[busiest];
     thread = fmt::format(" ({})", row.is_main ? "main thread" : "thread " + row.name);
   }
-  if (place.share < kWorthSaying) return "";
+  if (place.share < kShareWorthSaying) return "";
   const Nanos all = source.profile.sampled + source.profile.residual + source.profile.unsampled;
-  const bool all_seen = share(source.profile.unsampled.count, all.count) < kWorthSaying;
+  const bool all_seen = share(source.profile.unsampled.count, all.count) < kShareWorthSaying;
   return fmt::format("; {}{:.0f}% of {} CPU time in {}{}{}", request.cuts() ? "as filtered, " : "",
                      100 * place.share, all_seen ? "that" : "the sampled",
                      std::get<std::string_view>(function_cells(source, place.function).short_name),
@@ -99,7 +99,7 @@ std::string ready_words(const Source& source, const analyze::Filter& filter, boo
     ready += states[i].ready_ns;
   }
   constexpr uint64_t kLeast = 5'000'000;  // less is 0.00 s
-  if (share(ready, running + ready) < kWorthSaying || ready < kLeast) return "";
+  if (share(ready, running + ready) < kShareWorthSaying || ready < kLeast) return "";
   return fmt::format("Threads that ran for {} s waited {} s more for a processor{}", seconds(running),
                      seconds(ready), too_many ? "" : ", which other programs had");
 }
@@ -134,7 +134,7 @@ std::vector<std::string> concurrency_sentences(const Source& source, const Reque
   std::vector<Said> said;
   const auto say = [&](Band band, std::string words) {
     const uint64_t ns = time[size_t(band)];
-    if (share(ns, elapsed) >= kWorthSaying) said.push_back({ns, std::move(words)});
+    if (share(ns, elapsed) >= kShareWorthSaying) said.push_back({ns, std::move(words)});
   };
   say(Band::kIdle, " had no thread active");
   say(Band::kPoor, fmt::format(" had {} active while {}{}",

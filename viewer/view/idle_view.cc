@@ -298,12 +298,12 @@ std::string busiest_words(const Source& source, const Request& request, const Ba
 std::string ran_words(const Source& source, const Request& request, const BandMoments& moments,
                       const analyze::Selection& selection, uint64_t ran_ns) {
   const bool all = ran_ns == moments.kept.running_ns;
-  constexpr uint64_t kWorthSaying = 1'000'000;
+  constexpr uint64_t kMeasurable = 1'000'000;
   if (metrics_of(moments.bands).empty() &&
       source.profile.run_states.source == load::RunStates::Source::kSwitches)
-    return ran_ns < kWorthSaying ? "No thread ran"
-                                 : fmt::format("No thread was seen to run, but their clocks went on by {}",
-                                               seconds_words({ran_ns}));
+    return ran_ns < kMeasurable ? "No thread ran"
+                                : fmt::format("No thread was seen to run, but their clocks went on by {}",
+                                              seconds_words({ran_ns}));
   return fmt::format("{} ran for {}{}", all ? "Threads" : "What passes", seconds_words({ran_ns}),
                      busiest_words(source, request, moments, selection, all));
 }
