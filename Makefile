@@ -132,7 +132,7 @@ $(BUILD)/obj/%.o: %.cc Makefile | $(PRECOMPILED).gch
 # Tests run once: to optimize them much takes longer than they do.
 $(BUILD)/obj/test/unit/% $(BUILD)/batch/unit/%: private OPT_release := -Og -g1
 $(BUILD)/batch/unit/%: private PRECOMPILED := $(TEST_PRECOMPILED)
-$(BUILD)/batch/unit/%: | $(TEST_PRECOMPILED).gch
+$(filter $(BUILD)/batch/unit/%,$(UNIT_OBJ)): | $(TEST_PRECOMPILED).gch
 
 $(BUILD)/no-waits/libvarve.so: private WITHOUT := waits
 $(AGENTS): $(AGENT_OBJ) agent/exports.list agent/version_script.awk
