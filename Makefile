@@ -74,15 +74,15 @@ TEST_PRECOMPILED := $(if $(filter release faults,$(VARIANT)),$(BUILD)/obj/test/u
 # Most of the time of a small file goes into its headers, so those of a folder are compiled BATCH at a time: the viewer is built in
 # half the time, its tests in a third. So names are unique in a folder, those of anonymous namespaces too
 # (test/structure/45_unique_names.sh).
-# $(call batched,SET,FILES): the objects of a set of files, each named after its first and last file, and so another where these are
-# others. Sorted, because wildcards come in the order of the locale.
+# $(call batched,SET,FILES): the objects of a set of files, each named after its first and last file and their number, and so
+# another where these are others. Sorted, because wildcards come in the order of the locale.
 BATCH := 16
 define batch_rule
 $(1): $(2) Makefile | $(PRECOMPILED).gch
 	@mkdir -p $$(@D)
 	printf '#include "%s"\n' $(2) | $$(COMPILE) -x c++ - -MF $$(@:.o=.d) -MT $$@ -o $$@
 endef
-batch_name = $(1)/$(basename $(firstword $(2)))-$(basename $(notdir $(lastword $(2)))).o
+batch_name = $(1)/$(basename $(firstword $(2)))-$(basename $(notdir $(lastword $(2))))-$(words $(2)).o
 batch = $(call batch_name,$(1),$(2))$(eval $(call batch_rule,$(call batch_name,$(1),$(2)),$(2)))
 behind_batch = $(wordlist $(words x $(wordlist 1,$(BATCH),$(1))),$(words $(1)),$(1))
 split = $(if $(2),$(call batch,$(1),$(wordlist 1,$(BATCH),$(2))) $(call split,$(1),$(call behind_batch,$(2))))

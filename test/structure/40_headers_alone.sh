@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Every header compiles by itself, so includes can be written in any order.
+# Every header compiles by itself, so includes can be written in any order; with ALL every unit test, too.
 # long
 . "$(dirname "$0")/common.inc"
 
 # A source of the same name that includes it first compiles it alone: in the build those of the agent do. Those of the viewer are
-# compiled several at a time, so stress/75 asks for all of theirs (ALL), and `make fuzz` compiles each source by itself; unit tests, too,
-# are compiled several at a time, and in nothing else.
+# compiled several at a time, so stress/75 asks for all of theirs (ALL), and `make fuzz` compiles each source by itself, but for
+# unit tests.
 proven() { [ -z "${ALL:-}" ] && [ "$(grep -m1 '^#include' "${1%.h}.cc" 2>/dev/null)" = "#include \"$1\"" ]; }
 { find agent common viewer -name '*.h'; [ -z "${ALL:-}" ] || find test/unit -name '*.cc'; } | sort >"$work/all"
 while IFS= read -r header; do proven "$header" || echo "$header"; done <"$work/all" >"$work/headers"

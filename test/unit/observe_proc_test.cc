@@ -215,6 +215,7 @@ Test(observe, long_looks_are_paid_back_over_many) {
                           Lost{7'000'000, 5, CpuBudget::kLongestPause.count},
                           Lost{8'000'000, 2, CpuBudget::kLongestPause.count, 1},
                           Lost{4'000'000, 3, CpuBudget::kLongestPause.count, 1},
+                          Lost{4'000'000, 20, 5'000'000 * CpuBudget::kOneIn, 1},
                           Lost{40'000'000, 1, 6'000'000 * CpuBudget::kOneIn}}) {
     CpuBudget budget({0});
     Nanos now, total;

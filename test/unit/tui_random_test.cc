@@ -46,3 +46,5 @@ Test(tui_random, long_names) { press_all("long-names"); }
 Test(tui_random, deep_stacks) { press_all("deep-stacks"); }
 Test(tui_random, recursion) { press_all("recursion"); }
 Test(tui_random, damaged) { press_all("damaged"); }
+Test(tui_random, forged_waits) { press_all("forged-waits"); }
+Test(tui_random, none_is_left_out) { cr_expect_eq(odd_profiles().size(), 10u, "each has a test above"); }

@@ -142,3 +142,14 @@ Test(view_summary, what_is_no_file_is_not_said_to_be_one) {
   cr_expect_eq(waits_for({"pipe:[1]", "socket 127.0.0.1:80"}, 0), "");
   cr_expect_eq(waits_for({"/run/a.fifo"}, 7), "");
 }
+
+Test(view_note, a_range_behind_the_end_says_when_that_was) {
+  view::Request request;
+  request.filter.from = {100'000'000'000};
+  const view::View late = view_of("hotspots", request),
+                   none = view_of("hotspots", request_of_thread("nobody"));
+  cr_expect_eq(
+      std::ranges::count(late.notes, "Nothing passes the filter: the recording ended after 12.40 s."), 1);
+  cr_expect_eq(std::ranges::count(none.notes, "Nothing passes the filter: all of the time is filtered out."),
+               1);
+}

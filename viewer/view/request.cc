@@ -13,6 +13,7 @@
 #include "viewer/view/make.h"
 #include "viewer/view/metrics.h"
 #include "viewer/view/rows.h"
+#include "viewer/view/summary_words.h"
 
 namespace varve::view {
 namespace {
@@ -22,6 +23,14 @@ std::string cut_words(const Request& request) {
   if (request.metric == analyze::kCpu || request.metric == analyze::kWait) return request.filter_words;
   return std::string("--metric ") + metric_kind(request.metric).name +
          (request.filter_words.empty() ? "" : " ") + request.filter_words;
+}
+
+std::string nothing_passes_words(const load::Profile& profile, const analyze::Filter& filter) {
+  const Nanos elapsed = profile.session.elapsed;
+  const bool later = elapsed.count != 0 && filter.from >= elapsed;
+  return "Nothing passes the filter: " +
+         (later ? "the recording ended after " + seconds_words(elapsed) : "all of the time is filtered out") +
+         ".";
 }
 
 }  // namespace
@@ -161,7 +170,7 @@ Made make(const Kind& kind, const Source& source, const Request& request, const 
   made->filter = cut_words(request);
   add_common_notes(*made, kind, observed, request);
   if (nothing_left && kind.waits != OfWaits::kAlways)
-    made->notes.push_back("Nothing passes the filter: all of the time is filtered out.");
+    made->notes.push_back(nothing_passes_words(source.profile, request.filter));
   for (std::string& reason : why_empty(source.profile)) made->notes.push_back(std::move(reason));
   return made;
 }

@@ -41,9 +41,9 @@ class CpuBudget {
 
   /// When the next work may begin, `period` after the begin of this one or later.
   Nanos next(Nanos began, Nanos period) const {
-    // Twice its price between looks pays for them and for the debt.
+    // Somewhat more than its price between looks pays for them and, in time, for the debt.
     const Nanos usual = *std::ranges::min_element(used_);
-    const Nanos most = std::max(kLongestPause, Nanos{2 * usual.count * kOneIn});
+    const Nanos most = std::max(kLongestPause, Nanos{(usual.count + usual.count / 4) * kOneIn});
     const Nanos all{over({}).count * kOneIn}, least{saturating_sub(over({}), kCarried).count * kOneIn};
     return std::max(began + period, last_ + std::max(std::min(all, most), least));
   }

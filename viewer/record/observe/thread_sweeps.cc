@@ -108,6 +108,12 @@ void ThreadSweeps::look_at_zombie(TaskProcess& process, Task& task) {
   task.sums_final = true;
 }
 
+/// Further than time does since the last sweep; this one may have lost its processor since its begin,
+/// `length` after that.
+bool ThreadSweeps::is_too_much(Nanos ran, Nanos length) const {
+  return ran > length + kLateTime && ran > saturating_sub(clock_now(CLOCK_MONOTONIC), swept_) + kLateTime;
+}
+
 /// Sums that go backwards, or further than time does, are another thread's: one that executes a program takes
 /// the first one's id. The process goes on, and so does that id's track; what the thread did under its own
 /// was told there.
@@ -116,10 +122,11 @@ void ThreadSweeps::read_task_sums(TaskProcess& process, Task& task, Nanos length
   ProcRead read = read_sums(task, buffer);
   auto sums = parse_schedstat(read.text);
   const SchedSums before = task.sums;
-  bool another = sums && (sums->ran < before.ran || sums->ready < before.ready ||
-                          sums->ran - before.ran > length + kLateTime);
+  const bool another = sums && (sums->ran < before.ran || sums->ready < before.ready ||
+                                is_too_much(sums->ran - before.ran, length));
   const bool took_id = another && task.tid == task.pid;
   if (took_id) task.sums = *sums;
+  if (another && !took_id) process.incomplete = true;
   if (read.gone() || (another && !took_id)) return process.lose(task);
   task.active_before = task.active;
   task.active = sums && *sums != before;

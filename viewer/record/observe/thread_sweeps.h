@@ -33,6 +33,7 @@ class ThreadSweeps : public Source {
   void sweep(Nanos now);
   static ProcRead read_sums(const Task& task, std::span<char> buffer);
   void look_at_zombie(TaskProcess& process, Task& task);
+  bool is_too_much(Nanos ran, Nanos length) const;
   void read_task_sums(TaskProcess& process, Task& task, Nanos length);
   void add_entry(const Task& task, const SchedSums& before);
   void begin_track(Task& task, Nanos start, bool start_seen);
