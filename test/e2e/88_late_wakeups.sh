@@ -136,7 +136,7 @@ can switches --run-states switches || exit 0
 caused() { python3 -c 'import json, sys; print(sum(r["caused_ns"] for r in json.load(open("waits.json"))["holders"] if sys.argv[1] in (str(r["thread"]) + r["object"])))' "$1"; }
 for kind in Semaphore Barrier Semaphores Futex; do
   # In some runs it is preempted each time before it sleeps, finds the semaphore posted, and never waits.
-  for _ in 1 2 3 4 5; do
+  for _ in {1..20}; do
     rm -rf $kind
     record -q -o $kind ./late $kind
     expect_eq "exit code" $code 0
@@ -144,6 +144,8 @@ for kind in Semaphore Barrier Semaphores Futex; do
     late=$(cat out)
     [ "$late" -lt 10000000 ] || break
   done
+  # A virtual machine may give its processors so that nothing is late for a while.
+  [ "$late" -ge 10000000 ] || { echo "SKIPPED $kind: in twenty runs no thread went on late"; continue; }
   "$VARVE" report waits --format json --object "^$kind " $kind >waits.json || fail "report waits"
   # Some of the forty may be nobody's: who lets go looks for waiters first, and one may come between the look and the call. One round
   # takes a tenth of the time in some runs.

@@ -213,8 +213,8 @@ Test(observe, long_looks_are_paid_back_over_many) {
   constexpr Nanos kUsual{100'000};
   for (const Lost lost : {Lost{30'000'000, 1, CpuBudget::kLongestPause.count},
                           Lost{7'000'000, 5, CpuBudget::kLongestPause.count},
-                          Lost{8'000'000, 2, CpuBudget::kLongestPause.count, 1},
-                          Lost{4'000'000, 3, CpuBudget::kLongestPause.count, 1},
+                          Lost{14'000'000, 2, CpuBudget::kLongestPause.count, 1},
+                          Lost{7'000'000, 3, CpuBudget::kLongestPause.count, 1},
                           Lost{4'000'000, 20, 5'000'000 * CpuBudget::kOneIn, 1},
                           Lost{40'000'000, 1, 6'000'000 * CpuBudget::kOneIn}}) {
     CpuBudget budget({0});
