@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Names of anonymous namespaces are unique in a folder of the viewer, in the handler's as tests have it, and among unit tests, whose
-# files are compiled several at a time: of two constants the compiler would say so, but only where they meet, and of two functions one may be taken for the other.
+# files are compiled several at a time: of two constants the compiler would say so, but only where they meet, and of two functions
+# one may be taken for the other.
 . "$(dirname "$0")/common.inc"
 
 python3 - viewer common agent/signal test/unit <<'P' || fail "give one of them another name, or have one for all"

@@ -25,6 +25,7 @@ std::string cut_words(const Request& request) {
          (request.filter_words.empty() ? "" : " ") + request.filter_words;
 }
 
+/// A range of time that begins behind the end is told from a filter that nothing matches.
 std::string nothing_passes_words(const load::Profile& profile, const analyze::Filter& filter) {
   const Nanos elapsed = profile.session.elapsed;
   const bool later = elapsed.count != 0 && filter.from >= elapsed;
