@@ -4,6 +4,8 @@
 // disassembler: all else is "unknown". Context: signal.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <initializer_list>
 
@@ -25,9 +27,9 @@ enum class LeafState : uint8_t {
   kKeepsWord,    // rbp is the caller's, a word that means nothing lies below the return address
 };
 
-/// Where a leaf with frame pointers is, from the instruction it stands at: push %rbp (55), mov %rsp,%rbp (48
-/// 89 e5 or 48 8b ec, only after a push), ret (c3).
-inline LeafState leaf_state(const uint8_t (&code)[4]) {
+/// Where a leaf with frame pointers is, from the first four bytes of the instruction it stands at: push %rbp
+/// (55), mov %rsp,%rbp (48 89 e5 or 48 8b ec, only after a push), ret (c3).
+inline LeafState leaf_state(const uint8_t* code) {
   constexpr uint8_t kPush = 0x55, kRet = 0xc3;
   if (code[0] == kRet || (code[0] == kPush && code[1] == 0x48)) return LeafState::kCallerFrame;
   const bool moves =
@@ -35,15 +37,42 @@ inline LeafState leaf_state(const uint8_t (&code)[4]) {
   return moves ? LeafState::kPushed : LeafState::kBody;
 }
 
-/// Where _init and _fini of the C library's start files are, which have neither CFI nor a frame pointer: they
-/// begin with endbr64 (f3 0f 1e fa) or sub $8,%rsp (48 83 ec 08) and end with add $8,%rsp (48 83 c4 08). A
-/// tick finds them at their first instruction, whose page is read then.
-inline LeafState start_file_state(const uint8_t (&code)[4]) {
-  const auto is = [&](uint8_t a, uint8_t b, uint8_t c, uint8_t d) {
-    return code[0] == a && code[1] == b && code[2] == c && code[3] == d;
+/// What decides where a leaf is: so much code from the instruction it stands at, 0 where it cannot be read.
+using CodeAhead = uint8_t[16];
+
+/// Where functions of the compiler's and the C library's start files are, which have neither CFI nor, at
+/// first, a frame pointer. A tick finds them where they touch a page first: _init, _fini and
+/// (de)register_tm_clones at their begin, __do_global_dtors_aux where it asks whether it has run.
+inline LeafState start_file_state(const CodeAhead& code) {
+  constexpr int16_t kAny = -1;
+  struct Place {
+    std::array<int16_t, sizeof(CodeAhead)> code;
+    uint8_t size;
+    LeafState state;
   };
-  if (is(0xf3, 0x0f, 0x1e, 0xfa) || is(0x48, 0x83, 0xec, 0x08)) return LeafState::kCallerFrame;
-  return is(0x48, 0x83, 0xc4, 0x08) ? LeafState::kKeepsWord : LeafState::kBody;
+  static constexpr Place kPlaces[] = {
+      // endbr64
+      {{0xf3, 0x0f, 0x1e, 0xfa}, 4, LeafState::kCallerFrame},
+      // sub $8,%rsp
+      {{0x48, 0x83, 0xec, 0x08}, 4, LeafState::kCallerFrame},
+      // add $8,%rsp
+      {{0x48, 0x83, 0xc4, 0x08}, 4, LeafState::kKeepsWord},
+      // lea TABLE(%rip),%rdi; lea END(%rip),%rax; cmp %rdi,%rax
+      {{0x48, 0x8d, 0x3d, kAny, kAny, kAny, kAny, 0x48, 0x8d, 0x05, kAny, kAny, kAny, kAny, 0x48, 0x39},
+       16,
+       LeafState::kCallerFrame},
+      // lea TABLE(%rip),%rdi; lea END(%rip),%rsi; sub %rdi,%rsi
+      {{0x48, 0x8d, 0x3d, kAny, kAny, kAny, kAny, 0x48, 0x8d, 0x35, kAny, kAny, kAny, kAny, 0x48, 0x29},
+       16,
+       LeafState::kCallerFrame},
+      // cmpb $0,COMPLETED(%rip); jne BEHIND; push %rbp
+      {{0x80, 0x3d, kAny, kAny, kAny, kAny, 0x00, 0x75, kAny, 0x55}, 10, LeafState::kCallerFrame},
+  };
+  for (const Place& place : kPlaces) {
+    const auto fits = [&](int16_t byte, uint8_t seen) { return byte == kAny || byte == seen; };
+    if (std::equal(place.code.begin(), place.code.begin() + place.size, code, fits)) return place.state;
+  }
+  return LeafState::kBody;
 }
 
 }  // namespace varve::agent

@@ -308,9 +308,10 @@ class Walk {
 
   /// A leaf that has not yet set up its frame pointer, or no longer has one, or has none.
   bool leaf_step() {
-    uint8_t code[4];
+    CodeAhead code{};
     uint64_t top, next;
-    if (!copy_by_kernel(pc(), code, sizeof code)) return false;
+    // At the end of a segment there is less to read.
+    if (!copy_by_kernel(pc(), code, sizeof code) && !copy_by_kernel(pc(), code, 4)) return false;
     LeafState state = leaf_state(code);
     if (state == LeafState::kBody) state = start_file_state(code);
     if (state == LeafState::kBody || !memory_.read(sp(), &top) || !memory_.read(sp() + 8, &next))

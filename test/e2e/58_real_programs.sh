@@ -20,7 +20,9 @@ real() {
   # How long a program takes is the machine's affair; a tick each 10 ms is ours (12 where the kernel ticks at 250 Hz).
   holds "samples of $name" "$(summary samples $name) >= 3"
   holds "samples of $name for its time" "$(summary samples $name) * 20e6 >= $(summary sampled_ns $name)"
-  holds "whole stacks of $name: $(summary whole_stack_share $name)" "$(summary whole_stack_share $name) >= 0.99"
+  # A program of ten ticks may have one in the start files' code, which has no unwind information.
+  holds "whole stacks of $name, of $("$VARVE" report quality $name | sed -n '/not whole/,/^$/p')" \
+    "(1 - $(summary whole_stack_share $name)) * $(summary samples $name) < max(1.5, $(summary samples $name) / 100)"
   nothing_of_ours $name
 }
 real python /usr/bin/python3 -c 'import sys; print(sum(hash(int(l.split()[0]) ** 2) % 7 for l in sys.stdin for _ in range(3))); sys.exit(3)'
