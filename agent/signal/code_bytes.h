@@ -38,7 +38,7 @@ inline LeafState leaf_state(const uint8_t* code) {
 }
 
 /// What decides where a leaf is: so much code from the instruction it stands at, 0 where it cannot be read.
-using CodeAhead = uint8_t[16];
+using CodeAhead = uint8_t[17];
 
 /// Where functions of the compiler's and the C library's start files are, which have neither CFI nor, at
 /// first, a frame pointer. A tick finds them where they touch a page first: _init, _fini and
@@ -58,12 +58,12 @@ inline LeafState start_file_state(const CodeAhead& code) {
       // add $8,%rsp
       {{0x48, 0x83, 0xc4, 0x08}, 4, LeafState::kKeepsWord},
       // lea TABLE(%rip),%rdi; lea END(%rip),%rax; cmp %rdi,%rax
-      {{0x48, 0x8d, 0x3d, kAny, kAny, kAny, kAny, 0x48, 0x8d, 0x05, kAny, kAny, kAny, kAny, 0x48, 0x39},
-       16,
+      {{0x48, 0x8d, 0x3d, kAny, kAny, kAny, kAny, 0x48, 0x8d, 0x05, kAny, kAny, kAny, kAny, 0x48, 0x39, 0xf8},
+       17,
        LeafState::kCallerFrame},
       // lea TABLE(%rip),%rdi; lea END(%rip),%rsi; sub %rdi,%rsi
-      {{0x48, 0x8d, 0x3d, kAny, kAny, kAny, kAny, 0x48, 0x8d, 0x35, kAny, kAny, kAny, kAny, 0x48, 0x29},
-       16,
+      {{0x48, 0x8d, 0x3d, kAny, kAny, kAny, kAny, 0x48, 0x8d, 0x35, kAny, kAny, kAny, kAny, 0x48, 0x29, 0xfe},
+       17,
        LeafState::kCallerFrame},
       // cmpb $0,COMPLETED(%rip); jne BEHIND; push %rbp
       {{0x80, 0x3d, kAny, kAny, kAny, kAny, 0x00, 0x75, kAny, 0x55}, 10, LeafState::kCallerFrame},

@@ -5,9 +5,10 @@
 . "$(dirname "$0")/agent.inc"
 
 python3 -c 'import random; random.seed(1); print("\n".join(str(random.getrandbits(40)) + " lorem ipsum" for _ in range(120000)))' >data
+cut=0
 # real NAME PROGRAM ARGUMENTS...: skipped where the program is not installed
 real() {
-  local name=$1
+  local name=$1 expected
   shift
   command -v "$1" >/dev/null || { echo "SKIPPED: $1 is not installed"; return; }
   "$@" >bare 2>bare.err <data
@@ -20,9 +21,12 @@ real() {
   # How long a program takes is the machine's affair; a tick each 10 ms is ours (12 where the kernel ticks at 250 Hz).
   holds "samples of $name" "$(summary samples $name) >= 3"
   holds "samples of $name for its time" "$(summary samples $name) * 20e6 >= $(summary sampled_ns $name)"
-  # A program of ten ticks may have one in the start files' code, which has no unwind information.
+  # One of the short programs may have a tick in the start files' code, which has no unwind information.
+  expected=0.99
+  if [ "$cut" = 0 ] && [ "$(summary samples $name)" -lt 100 ]; then expected="1 - 1.01 / $(summary samples $name)"; fi
+  [ "$(summary whole_stack_share $name)" = 1.0 ] || cut=1
   holds "whole stacks of $name, of $("$VARVE" report quality $name | sed -n '/not whole/,/^$/p')" \
-    "(1 - $(summary whole_stack_share $name)) * $(summary samples $name) < max(1.5, $(summary samples $name) / 100)"
+    "$(summary whole_stack_share $name) >= $expected"
   nothing_of_ours $name
 }
 real python /usr/bin/python3 -c 'import sys; print(sum(hash(int(l.split()[0]) ** 2) % 7 for l in sys.stdin for _ in range(3))); sys.exit(3)'

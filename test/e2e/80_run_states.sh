@@ -112,6 +112,10 @@ sleepers() {
     rows threads x '[r["name"] for r in rows if r["tid"] and not r["wait_ns"]]' >without
     expect_eq "$source: threads without run states" "$(cat without)" "[]"
   done
+  # A thread that never waits is seen on the processors that it was on, and by the name that it took while it ran.
+  rm -rf m
+  run "$VARVE" record -q -o m --run-states $source "$program" moves 300
+  is_true m "{p for p in t('renamed')['processors'] if p < 2**32 - 1} >= set(truth['processors'])"
   # Recording ends before the command does.
   record -q -o l --run-states $source --duration 200ms sleep 0.5
   is_true l "len(run['tracks']) == 1 and run['tracks'][0]['end'] is None"

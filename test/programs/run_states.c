@@ -2,8 +2,10 @@
 // Threads that do a known thing for a known time, for the tests of run states. Prints one line of JSON: what it did, by its
 // own clocks. Not a source of samples to be attributed: shapes.c and busy_threads.c are.
 // Context: test; recorded by e2e tests.
+#define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -209,6 +211,29 @@ static int many_processes(uint64_t count, uint64_t ms) {
   return 0;
 }
 
+// --- moves MS: works on the first and then on the last processor for MS each, and takes another name for as long again -----------
+static void work_on(int processor, uint64_t ms) {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(processor, &one);
+  sched_setaffinity(0, sizeof one, &one);
+  spin_until(now() + ms * 1000000u);
+}
+
+static int moves(uint64_t ms) {
+  cpu_set_t usable;
+  sched_getaffinity(0, sizeof usable, &usable);
+  int first = 0, last = CPU_SETSIZE - 1;
+  while (!CPU_ISSET(first, &usable)) ++first;
+  while (!CPU_ISSET(last, &usable)) --last;
+  work_on(first, ms);
+  work_on(last, ms);
+  prctl(PR_SET_NAME, "renamed");
+  spin_until(now() + ms * 1000000u);
+  printf("{\"processors\": [%d, %d]}\n", first, last);
+  return 0;
+}
+
 // --- exec MS: a thread that is not the first works, and executes this program again, which works as long in its only thread;
 // exec MS 0: the first has left by then ------
 static char** exec_arguments;
@@ -247,7 +272,8 @@ int main(int argc, char** argv) {
   if (!strcmp(what, "threads")) return many_threads(first, second);
   if (!strcmp(what, "processes")) return many_processes(first, second);
   if (!strcmp(what, "exec")) return exec_elsewhere(argv, first, second == 0);
+  if (!strcmp(what, "moves")) return moves(first);
   if (!strcmp(what, "spin")) return spin(first);
-  fprintf(stderr, "run_states phases MS|waits MS|switches N PAIRS|threads N MS|processes N MS|exec MS [0]|spin MS\n");
+  fprintf(stderr, "run_states phases MS|waits MS|switches N PAIRS|threads N MS|processes N MS|exec MS [0]|moves MS|spin MS\n");
   return 2;
 }

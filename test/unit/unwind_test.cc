@@ -269,11 +269,13 @@ Test(unwind, start_files_init_without_cfi) {
   w.expect(init + 9, StackEnd::kRoot, {caller + 5});  // add $8,%rsp
 }
 
-/// deregister_tm_clones at its begin, and __do_global_dtors_aux where it reads what says that it has run.
+/// Both functions for clones at their begin, and __do_global_dtors_aux where it asks whether it has run.
 Test(unwind, start_files_destructors_without_cfi) {
   World w;
-  const uint64_t clones =
+  const uint64_t deregister =
       w.image->add_bare({0x48, 0x8d, 0x3d, 1, 2, 3, 0, 0x48, 0x8d, 0x05, 1, 2, 3, 0, 0x48, 0x39, 0xf8});
+  const uint64_t enroll =
+      w.image->add_bare({0x48, 0x8d, 0x3d, 1, 2, 3, 0, 0x48, 0x8d, 0x35, 1, 2, 3, 0, 0x48, 0x29, 0xfe});
   const uint64_t destructors = w.image->add_bare({0x80, 0x3d, 1, 2, 3, 0, 0, 0x75, 0x2b, 0x55});
   const uint64_t others =
       w.image->add_bare({0x48, 0x8d, 0x3d, 1, 2, 3, 0, 0x48, 0x8d, 0x35, 1, 2, 3, 0, 0xe8});
@@ -282,7 +284,7 @@ Test(unwind, start_files_destructors_without_cfi) {
   w.stack[8] = 0;
   w.stack[9] = 0;
   w.stack[0] = caller + 6;
-  for (const uint64_t leaf : {clones, destructors}) w.expect(leaf, StackEnd::kRoot, {caller + 5});
+  for (const uint64_t leaf : {deregister, enroll, destructors}) w.expect(leaf, StackEnd::kRoot, {caller + 5});
   w.expect(others, StackEnd::kRoot, {});  // what lies on its stack may be left over from another call
 }
 

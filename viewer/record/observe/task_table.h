@@ -30,6 +30,7 @@ struct Task {
   int descriptor = -1;  // of schedstat; -1: there were too many
   SchedSums sums;       // at the last look
   uint32_t processor = format::kUnknownProcessor;
+  bool moved = true;  // or may have, since the processor was looked at
   char name[16] = {};
   Nanos named_at;                      // when the name was read last
   bool active = false;                 // it ran, or was ready, in the stretch before the last look

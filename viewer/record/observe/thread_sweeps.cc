@@ -23,7 +23,12 @@ constexpr Nanos kLateTime{20 * kNanosPerMilli.count};
 constexpr uint64_t kExtraOneIn = 3;
 constexpr Nanos kCountsPeriod{200 * kNanosPerMilli.count};  // between two looks at a thread's counts
 
-constexpr Nanos kNamePeriod = kNanosPerSecond;  // between two looks at the name of a thread that waits
+/// Between two looks at the name of a thread; threads take theirs when they begin.
+constexpr Nanos kNamePeriod = kNanosPerSecond, kYoungNamePeriod{50 * kNanosPerMilli.count};
+
+Nanos name_period(const Task& task, Nanos now) {
+  return saturating_sub(now, task.start) < kNamePeriod ? kYoungNamePeriod : kNamePeriod;
+}
 
 /// Counts that were read a while before a thread's end are those of its life if at least nine in ten of its
 /// switches had happened by then.
@@ -91,7 +96,8 @@ void ThreadSweeps::end_track(Task& task, Nanos now) {
 
 void ThreadSweeps::add_entry(const Task& task, const SchedSums& before) {
   entries_.push_back({task.track, task.sums.ran - before.ran, task.sums.ready - before.ready,
-                      task.sums.switched_in - before.switched_in, task.processor});
+                      task.sums.switched_in - before.switched_in,
+                      task.moved ? format::kUnknownProcessor : task.processor});
 }
 
 /// The first thread of a process has ended, and is a zombie while others go on, or until one that executes a
@@ -125,7 +131,7 @@ void ThreadSweeps::read_task_sums(TaskProcess& process, Task& task, Nanos length
   const bool another = sums && (sums->ran < before.ran || sums->ready < before.ready ||
                                 is_too_much(sums->ran - before.ran, length));
   const bool took_id = another && task.tid == task.pid;
-  if (took_id) task.sums = *sums;
+  if (took_id) task.sums = *sums, task.moved = true;
   if (another && !took_id) process.incomplete = true;
   if (read.gone() || (another && !took_id)) return process.lose(task);
   task.active_before = task.active;
@@ -133,6 +139,7 @@ void ThreadSweeps::read_task_sums(TaskProcess& process, Task& task, Nanos length
   if (!task.active || took_id) return;
   task.sums = *sums;
   task.wait_known = false;
+  task.moved |= task.sums.switched_in != before.switched_in;
   add_entry(task, before);
   active_.push_back({&task, &process});
 }
@@ -164,14 +171,17 @@ void ThreadSweeps::sweep(Nanos now) {
 
 Nanos ThreadSweeps::used_since_last() const { return clock_now(CLOCK_THREAD_CPUTIME_ID) - used_; }
 
-/// Beside the processor a thread's new name.
+/// Beside the processor a thread's new name. To ask takes most of a look, and who was not switched in anew
+/// is where it was.
 void ThreadSweeps::look_at_processors(Allowance allowance) {
   char buffer[1024];
   for (size_t i = 0; i < active_.size() && allowance.left(); ++i) {
     size_t which = (turn_ + i) % active_.size();
     Task& task = *active_[which].task;
+    if (!task.moved && saturating_sub(swept_, task.named_at) < name_period(task, swept_)) continue;
     auto stat = parse_stat(read_task(task.pid, task.tid, "stat", buffer).text);
     if (!stat) continue;
+    task.moved = false;
     entries_[which].processor = task.processor = stat->processor;
     take_name(task, stat->name, swept_);
   }
