@@ -42,12 +42,12 @@ VIEWER_LIBS := -lstdc++ -Wl,-u,__gcclibcxx_demangle_callback -l:libstdc++.a -lfm
 WHOLE_JUMPS := $(if $(findstring clang,$(CXX)),,-Wa,)-mbranches-within-32B-boundaries
 # No mark for shadow stacks, which are then off where it is loaded: a handler that is entered by a jump returns past them.
 AGENT_FLAGS := $(COMMON_FLAGS) -fcf-protection=none -O2 -g -fPIC -fvisibility=hidden -fvisibility-inlines-hidden -fno-exceptions -fno-rtti \
-  -fno-threadsafe-statics -ftls-model=initial-exec -fno-stack-protector -fno-plt $(WHOLE_JUMPS)
+  -fno-threadsafe-statics -fdata-sections -ftls-model=initial-exec -fno-stack-protector -fno-plt $(WHOLE_JUMPS)
 ifeq ($(VARIANT),faults)
 AGENT_FLAGS += -DVARVE_FAULTS
 endif
 AGENT_LINK := -shared -static-libgcc -static-libstdc++ -Wl,-z,now -Wl,-z,relro -Wl,-z,nodelete -Wl,-z,defs \
-  -Wl,--exclude-libs,ALL -Wl,--no-undefined -Wl,-soname,libvarve.so
+  -Wl,--sort-section=alignment -Wl,--exclude-libs,ALL -Wl,--no-undefined -Wl,-soname,libvarve.so
 
 # --- sources ---------------------------------------------------------------------------------------------------
 COMMON_SRC := $(wildcard common/*.cc)

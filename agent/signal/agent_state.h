@@ -47,23 +47,25 @@ struct AgentState {
   bool follow = false;
   uint64_t wait_min_ns = 0;  // waits as long as this have a stack; 0: none is recorded
 
-  ProcessFile file;
   format::CountersRecord* counters = nullptr;
   format::ProcessRecord* process = nullptr;
-  ModuleLog modules;
-  CopiedCode copied_code;
   RuleCache rules;
   std::atomic<JavaCodeMap*> java{nullptr};  // null: no HotSpot here
-  SegmentPool segments;
-  ProgramSignal program_signals[2];  // SIGPROF, and SIGTRAP where ticks come from events
-  uint64_t tick_signals = 0;         // these, as a set
-  bool events_wanted = false;        // ticks are to come from events
-  bool events_at_once = false;       // from the start of a thread on
-  bool events_in_step = false;       // only of threads that work, or may, in step with the scheduler
+  ProgramSignal program_signals[2];         // SIGPROF, and SIGTRAP where ticks come from events
+  uint64_t tick_signals = 0;                // these, as a set
+  bool events_wanted = false;               // ticks are to come from events
+  bool events_at_once = false;              // from the start of a thread on
+  bool events_in_step = false;              // only of threads that work, or may, in step with the scheduler
   /// And may: at the start there was no debugger and no filter that the recorder has not tried, and no filter
   /// of the program's own forbids it.
   std::atomic<bool> events_allowed{false};
   CodeRange own_code;  // this library: its frames are kept out of stacks
+
+  // Large ones last: the start of a process touches fewer pages, each of which is a page fault.
+  ProcessFile file;
+  ModuleLog modules;
+  SegmentPool segments;
+  CopiedCode copied_code;
 
   bool recorded() const { return active.load(); }
   bool uses_events() const { return events_allowed.load(std::memory_order_relaxed); }

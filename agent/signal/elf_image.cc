@@ -25,8 +25,7 @@ void add_load_segment(const Elf64_Phdr& header, uint64_t bias, ElfImage& image) 
 
 /// Notes are name and descriptor, each padded to four bytes after a header of three words (gABI, note
 /// section).
-void find_build_id(const Elf64_Phdr& header, uint64_t bias, ElfImage& image) {
-  KernelCopy bytes;
+void find_build_id(const Elf64_Phdr& header, uint64_t bias, WindowedCopy& bytes, ElfImage& image) {
   const uint64_t begin = header.p_vaddr + bias;
   for (cfi::Cursor in(bytes.span(begin, begin + header.p_memsz)); !in.empty();) {
     const auto note = in.read<Elf64_Nhdr>();
@@ -52,13 +51,12 @@ ProgramHeaders mapped_program_headers(uint64_t base, uint64_t mapped_bytes) {
   return {base + header.e_phoff, header.e_phnum};
 }
 
-bool read_program_headers(ProgramHeaders headers, uint64_t bias, ElfImage& image) {
-  KernelCopy bytes;
+bool read_program_headers(ProgramHeaders headers, uint64_t bias, WindowedCopy& bytes, ElfImage& image) {
   cfi::Cursor in(bytes.span(headers.address, headers.address + headers.count * sizeof(Elf64_Phdr)));
   while (!in.empty()) {
     const auto header = in.read<Elf64_Phdr>();
     if (header.p_type == PT_LOAD) add_load_segment(header, bias, image);
-    if (header.p_type == PT_NOTE && !image.build_id_size) find_build_id(header, bias, image);
+    if (header.p_type == PT_NOTE && !image.build_id_size) find_build_id(header, bias, bytes, image);
   }
   return in.ok();
 }

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "agent/signal/code_range.h"
+#include "agent/signal/kernel_copy.h"
 
 namespace varve::agent {
 
@@ -31,7 +32,8 @@ struct ProgramHeaders {
 /// Those of the ELF file mapped at `base`.
 ProgramHeaders mapped_program_headers(uint64_t base, uint64_t mapped_bytes);
 
-/// Fills `image`; `bias` is runtime address - ELF virtual address. False: they cannot be read, or no more.
-bool read_program_headers(ProgramHeaders headers, uint64_t bias, ElfImage& image);
+/// Fills `image` through `bytes`; `bias` is runtime address - ELF virtual address. False: they cannot be
+/// read, or no more.
+bool read_program_headers(ProgramHeaders headers, uint64_t bias, WindowedCopy& bytes, ElfImage& image);
 
 }  // namespace varve::agent

@@ -35,15 +35,15 @@ bool copy_by_kernel(uint64_t address, void* to, uint64_t size) {
   return refused ? copy_probed(address, to, size) : copied == long(size);
 }
 
-bool KernelCopy::copy(ByteSource& self, uint64_t address, void* to, uint64_t size) {
-  return static_cast<KernelCopy&>(self).read(address, to, size);
+bool WindowedCopy::copy(ByteSource& self, uint64_t address, void* to, uint64_t size) {
+  return static_cast<WindowedCopy&>(self).read(address, to, size);
 }
 
-bool KernelCopy::read(uint64_t address, void* to, uint64_t size) {
+bool WindowedCopy::read(uint64_t address, void* to, uint64_t size) {
   if (!holds(address, size)) {
     begin_ = address;
     // The next page may be gone, and this read not need it.
-    size_ = std::min(sizeof window_, page_of(address) + kPageBytes - address);
+    size_ = std::min(window_bytes_, page_of(address) + kPageBytes - address);
     if (size > size_) return size_ = 0, copy_by_kernel(address, to, size);
     if (!copy_by_kernel(address, window_, size_)) return size_ = 0, false;
   }

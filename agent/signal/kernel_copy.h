@@ -16,12 +16,14 @@ namespace varve::agent {
 /// may forbid process_vm_readv, the pages are probed instead, and what goes right then still faults.
 bool copy_by_kernel(uint64_t address, void* to, uint64_t size);
 
-/// Reads such memory in order, a window at a time.
-class KernelCopy : public cfi::ByteSource {
+/// Reads such memory in order, a window at a time, whose bytes are somebody else's: what is read with a
+/// larger one takes fewer system calls, and more room.
+class WindowedCopy : public cfi::ByteSource {
  public:
-  KernelCopy() : ByteSource{&KernelCopy::copy} {}
-  KernelCopy(const KernelCopy&) = delete;
-  KernelCopy& operator=(const KernelCopy&) = delete;
+  WindowedCopy(uint8_t* window, uint64_t bytes)
+      : ByteSource{&WindowedCopy::copy}, window_(window), window_bytes_(bytes) {}
+  WindowedCopy(const WindowedCopy&) = delete;
+  WindowedCopy& operator=(const WindowedCopy&) = delete;
 
   /// Bytes by their address. It points here.
   cfi::Span span(uint64_t begin, uint64_t end) { return {begin, end, 0, this}; }
@@ -33,8 +35,18 @@ class KernelCopy : public cfi::ByteSource {
     return address - begin_ < size_ && size_ - (address - begin_) >= size;
   }
 
+  uint8_t* const window_;
+  const uint64_t window_bytes_;
   uint64_t begin_ = 0, size_ = 0;
-  uint8_t window_[192];  // most entries of unwind tables are shorter
+};
+
+/// On the stack of a handler: most entries of unwind tables are shorter.
+class KernelCopy : public WindowedCopy {
+ public:
+  KernelCopy() : WindowedCopy(bytes_, sizeof bytes_) {}
+
+ private:
+  uint8_t bytes_[192];
 };
 
 }  // namespace varve::agent

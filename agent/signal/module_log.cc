@@ -100,7 +100,8 @@ bool ModuleLog::describe(const dl_find_object& found, Described& module) {
   const bool is_program = module.path == program_.path;
   const ProgramHeaders headers = is_program ? program_.headers : mapped_program_headers(begin, end - begin);
   ElfImage& image = module.image;
-  if (!read_program_headers(headers, map.l_addr, image)) return false;
+  WindowedCopy bytes(window_, sizeof window_);
+  if (!read_program_headers(headers, map.l_addr, bytes, image)) return false;
   if (!image.code_count) image = {begin, end, {{begin, end}}, 1, 0, {}};
   dl_find_object still{};
   return find_object(begin, still) && still.dlfo_link_map == module.map;

@@ -78,7 +78,6 @@ class ModuleLog {
   ProcessFile* file_ = nullptr;
   format::CountersRecord* counters_ = nullptr;
   Program program_;
-  char path_[4096] = {};  // of the module that is being described, under the lock
   uint64_t start_time_ns_ = 0;
   SpinLock lock_;
   Chunk chunk_;
@@ -88,6 +87,9 @@ class ModuleLog {
   uint16_t taken_[kSlots] =
       {};  // slots of known_ in use, tombstones included: the pages of the others stay untouched
   Known known_[kSlots] = {};
+  // Of the module that is being described, under the lock. Most have headers and build id in one window.
+  uint8_t window_[1024] = {};
+  char path_[4096] = {};
 };
 
 /// Adds to a counter of the file; any number of threads at once.

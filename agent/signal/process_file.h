@@ -100,8 +100,8 @@ class ProcessFile {
   uint32_t current_ = 0;
   uint32_t sequence_ = 0;
   uint32_t slots_used_ = 0;  // of extents_: the others were never touched, and so cost no memory
-  char path_[4096 + 256] = {};
   Extent extents_[kExtents] = {};
+  char path_[4096 + 256] = {};
 };
 
 }  // namespace varve::agent

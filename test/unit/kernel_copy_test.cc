@@ -95,7 +95,8 @@ Test(kernel_copy, headers_of_a_module_that_went_are_none) {
   const auto base = uint64_t(libc.dlfo_map_start);
   const ProgramHeaders headers = mapped_program_headers(base, uint64_t(libc.dlfo_map_end) - base);
   ElfImage image;
-  cr_assert(read_program_headers(headers, libc.dlfo_link_map->l_addr, image));
+  KernelCopy bytes;
+  cr_assert(read_program_headers(headers, libc.dlfo_link_map->l_addr, bytes, image));
   cr_assert_eq(image.start, base);
   cr_assert_eq(image.end, uint64_t(libc.dlfo_map_end));
   cr_assert_eq(image.code_count, 1);
@@ -104,7 +105,7 @@ Test(kernel_copy, headers_of_a_module_that_went_are_none) {
   uint8_t* page = last_page();
   munmap(page, kCopiedPage);
   cr_assert_eq(mapped_program_headers(uint64_t(page), kCopiedPage).count, 0);
-  cr_assert_not(read_program_headers({uint64_t(page), 4}, 0, image));
+  cr_assert_not(read_program_headers({uint64_t(page), 4}, 0, bytes, image));
 }
 
 Test(unload_gate, unloading_waits_for_readers_that_were_there) {
