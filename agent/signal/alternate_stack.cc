@@ -18,15 +18,13 @@ constinit std::atomic<const void*> left_alternate_stack{nullptr};
 
 }  // namespace
 
-/// Ours only where the thread has none: a program's own is put back, and replaces ours when it sets one. With
-/// signals blocked, or where the program has just given up its own.
+/// Ours only where the thread has none: a program's own is left alone and replaces ours when it sets one.
 void install_alternate_stack(ThreadBlock& block) {
-  stack_t before{}, ours{block.alternate_stack, 0, kAlternateStackBytes};
-  if (failed(raw_syscall(__NR_sigaltstack, as_arg(&ours), as_arg(&before)))) return;
-  if (before.ss_flags & SS_DISABLE)
-    block.alternate_stack_installed = true;
-  else if (before.ss_sp != block.alternate_stack)
-    raw_syscall(__NR_sigaltstack, as_arg(&before), 0);
+  stack_t current{};
+  raw_syscall(__NR_sigaltstack, 0, as_arg(&current));
+  if (!(current.ss_flags & SS_DISABLE)) return;
+  stack_t ours{block.alternate_stack, 0, kAlternateStackBytes};
+  block.alternate_stack_installed = !failed(raw_syscall(__NR_sigaltstack, as_arg(&ours), 0));
 }
 
 void remove_alternate_stack(const ThreadBlock& block) {

@@ -112,10 +112,13 @@ sleepers() {
     rows threads x '[r["name"] for r in rows if r["tid"] and not r["wait_ns"]]' >without
     expect_eq "$source: threads without run states" "$(cat without)" "[]"
   done
-  # A thread that never waits is seen on the processors that it was on, and by the name that it took while it ran.
+  # A thread that never waits is seen on the processors that it was on, also when its name is looked at less often, and by the
+  # name that it took while it ran.
   rm -rf m
-  run "$VARVE" record -q -o m --run-states $source "$program" moves 300
+  run "$VARVE" record -q -o m --run-states $source "$program" moves 220
   is_true m "{p for p in t('renamed')['processors'] if p < 2**32 - 1} >= set(truth['processors'])"
+  rows threads m '[n(r, "processors_used") for r in rows if r["tid"]]' >used
+  is_true m "$(cat used) == [len(t('renamed')['processors'])] or 2**32 - 1 in t('renamed')['processors']"
   # Recording ends before the command does.
   record -q -o l --run-states $source --duration 200ms sleep 0.5
   is_true l "len(run['tracks']) == 1 and run['tracks'][0]['end'] is None"

@@ -211,7 +211,7 @@ static int many_processes(uint64_t count, uint64_t ms) {
   return 0;
 }
 
-// --- moves MS: works on the first and then on the last processor for MS each, and takes another name for as long again -----------
+// --- moves MS: works on the first processor for MS and, with another name, four times MS, on the last for MS, on the first again ---
 static void work_on(int processor, uint64_t ms) {
   cpu_set_t one;
   CPU_ZERO(&one);
@@ -227,9 +227,10 @@ static int moves(uint64_t ms) {
   while (!CPU_ISSET(first, &usable)) ++first;
   while (!CPU_ISSET(last, &usable)) --last;
   work_on(first, ms);
-  work_on(last, ms);
   prctl(PR_SET_NAME, "renamed");
-  spin_until(now() + ms * 1000000u);
+  work_on(first, 4 * ms);
+  work_on(last, ms);
+  work_on(first, ms);
   printf("{\"processors\": [%d, %d]}\n", first, last);
   return 0;
 }

@@ -138,6 +138,23 @@ Test(load_observer, sweeps_come_back) {
   cr_expect_eq(of_thread(all, profile, 101).quanta, 5);
 }
 
+Test(load_observer, a_sweep_tells_the_processor_that_the_one_before_had_no_time_for) {
+  ProfileBuilder builder = two_threads();
+  ObserverBuilder& observer = builder.observer;
+  add_tracks(observer);
+  observer.sweep(at(0), 10 * kMs, {{0, 10 * kMs, 0, 1, 2}});
+  observer.sweep(at(10), 10 * kMs, {{0, 10 * kMs, 0, 1, format::kUnknownProcessor}});
+  observer.sweep(at(20), 10 * kMs, {{0, 10 * kMs, 0, 0, 3}});
+  observer.sweep(at(30), 10 * kMs, {{0, 10 * kMs, 0, 1, 3}});
+  const load::Profile profile = builder.load();
+  const auto all = analyze::thread_states(profile, {});
+  const analyze::ThreadStates& main = of_thread(all, profile, 100);
+  cr_expect_eq(main.quanta, 3);
+  cr_expect(main.processors == std::vector<uint16_t>({2, 3}));
+  cr_expect_eq(main.compared, 1);
+  cr_expect_eq(main.same_processor, 1);
+}
+
 /// The kernel adds to its sums at ticks, and to waits for a processor when they end.
 Test(load_observer, what_a_stretch_cannot_hold_belongs_to_those_before) {
   ProfileBuilder builder = two_threads();

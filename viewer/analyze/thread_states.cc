@@ -15,10 +15,10 @@ namespace {
 using load::RunEvent;
 
 void add_quanta(ThreadStates& states, const RunEvent& event, uint16_t& last_processor) {
-  if (event.quanta == 0) return;
   states.quanta += event.quanta;
   if (event.processor == RunEvent::kNoProcessor) return;  // a sweep that found no time to look
-  if (last_processor != RunEvent::kNoProcessor) {
+  // What that would have seen the next one may tell, with nothing switched in since.
+  if (event.quanta != 0 && last_processor != RunEvent::kNoProcessor) {
     // Of several quanta in one sweep only the last one's processor is known.
     ++states.compared;
     states.same_processor += event.processor == last_processor;

@@ -23,12 +23,12 @@ constexpr Nanos kLateTime{20 * kNanosPerMilli.count};
 constexpr uint64_t kExtraOneIn = 3;
 constexpr Nanos kCountsPeriod{200 * kNanosPerMilli.count};  // between two looks at a thread's counts
 
-/// Between two looks at the name of a thread; threads take theirs when they begin.
-constexpr Nanos kNamePeriod = kNanosPerSecond, kYoungNamePeriod{50 * kNanosPerMilli.count};
+constexpr Nanos kYouth = kNanosPerSecond;       // threads take their names when they begin, or soon after
+constexpr Nanos kNamePeriod = kNanosPerSecond;  // between two looks at the name of a thread that waits
+/// The same of one that runs, and of one that is young.
+constexpr Nanos kRunningNamePeriod{500 * kNanosPerMilli.count}, kYoungNamePeriod{50 * kNanosPerMilli.count};
 
-Nanos name_period(const Task& task, Nanos now) {
-  return saturating_sub(now, task.start) < kNamePeriod ? kYoungNamePeriod : kNamePeriod;
-}
+bool is_young(const Task& task, Nanos now) { return saturating_sub(now, task.start) < kYouth; }
 
 /// Counts that were read a while before a thread's end are those of its life if at least nine in ten of its
 /// switches had happened by then.
@@ -178,7 +178,8 @@ void ThreadSweeps::look_at_processors(Allowance allowance) {
   for (size_t i = 0; i < active_.size() && allowance.left(); ++i) {
     size_t which = (turn_ + i) % active_.size();
     Task& task = *active_[which].task;
-    if (!task.moved && saturating_sub(swept_, task.named_at) < name_period(task, swept_)) continue;
+    const Nanos period = is_young(task, swept_) ? kYoungNamePeriod : kRunningNamePeriod;
+    if (!task.moved && saturating_sub(swept_, task.named_at) < period) continue;
     auto stat = parse_stat(read_task(task.pid, task.tid, "stat", buffer).text);
     if (!stat) continue;
     task.moved = false;
@@ -205,9 +206,7 @@ void ThreadSweeps::look_at_wait_of(Task& task, const TaskProcess& process) {
     task.pace.found(stacks_.look(thread, look.call, *turns), look.call);
   if (look.result == WaitLook::Result::kBlocked) writer_.wait(task.track, now, look.kind);
   if (task.over) return end_track(task, now);
-  // Threads take their names when they begin, mostly after they were first seen.
-  const bool young = now - task.start < kNamePeriod;
-  if (!young && now - task.named_at < kNamePeriod) return;
+  if (!is_young(task, now) && now - task.named_at < kNamePeriod) return;
   char buffer[64];
   std::string_view name = read_task(task.pid, task.tid, "comm", buffer).text;
   take_name(task, name.substr(0, name.find('\n')), now);
