@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The few x86-64 instructions that help where code has no CFI: does a return address follow a call, is a leaf
-// before or after the part of its body in which rbp is its frame pointer, and where is _init. Not a
-// disassembler: all else is "unknown". Context: signal.
+// before or after the part of its body in which rbp is its frame pointer, and is it one of the start files'.
+// Not a disassembler: all else is "unknown". Context: signal.
 #pragma once
 
 #include <algorithm>
