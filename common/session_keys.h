@@ -21,6 +21,7 @@ inline constexpr char kCgroupCpuMax[] =
     "cgroup_cpu_max";  // cpu.max as read: "QUOTA PERIOD" in us, or "max PERIOD"
 inline constexpr char kIntervalNs[] = "interval_ns";  // between ticks of a thread's CPU clock
 inline constexpr char kTimer[] = "timer";             // what ticks come from: "cpu" (at first), "perf"
+inline constexpr char kFirstTimer[] = "first_timer";  // what the first ticks of a thread come from, likewise
 inline constexpr char kTimerReason[] =
     "timer_reason";  // a sentence: why not "perf", where the interval is below the kernel's tick
 inline constexpr char kKernelTickNs[] = "kernel_tick_ns";          // CPU timers expire no more often

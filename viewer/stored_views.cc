@@ -63,6 +63,9 @@ view::Request request_of(const Stored& stored) {
   return request;
 }
 
+/// Of the bytes of views; another one makes what is stored unknown.
+constexpr uint64_t kLayout = 2;
+
 std::string file_path(const load::Profile& profile, const char* name) {
   return fmt::format("{}/{}", profile.directory, name);
 }
@@ -92,7 +95,7 @@ uint64_t made_from(const load::Profile& profile) {
     add({thread.end_time.count, thread.end_cpu.count, thread.last_cpu.count, thread.ticks});
     hash = XXH64(thread.name.data(), thread.name.size(), hash);
   }
-  add({profile.damages.size()});
+  add({profile.damages.size(), kLayout});
   for (const load::Mark& mark : profile.marks) add({mark.time.count, mark.name.size()});
   return XXH64(VARVE_VERSION, sizeof VARVE_VERSION, hash);
 }

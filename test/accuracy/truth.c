@@ -107,6 +107,23 @@ static void short_threads(uint64_t ms, uint64_t each) {
   }
 }
 
+static void* stage(void* argument) {
+  const uint64_t begin = thread_ns(), length = *(uint64_t*)argument * 1000000u;
+  uint64_t now = begin;
+  for (int n = 0; n < 3; ++n)
+    while (now < begin + length * ((uint64_t)n + 1) / 3) now = piece(n, STEPS_PER_MS / 50, now);
+  return NULL;
+}
+
+/// Threads of so many ms, one after the other, in f0, then f1, then f2: what is at a thread's begin and end.
+static void stages(uint64_t ms, uint64_t each) {
+  for (uint64_t done = 0; done < ms; done += each) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, stage, &each)) abort();
+    pthread_join(thread, NULL);
+  }
+}
+
 /// f0 in the kernel by short calls, f1 in the kernel by long ones, f2 in the program.
 __attribute__((noinline)) static void short_calls(uint64_t calls) {
   for (; calls; --calls) syscall(SYS_getppid);
@@ -161,6 +178,7 @@ static const struct {
               {"in-phase", in_phase, {0}},
               {"fair", fair, {0}},
               {"short", short_threads, {0}},
+              {"stages", stages, {0}},
               {"calls", calls, {"short_calls", "long_calls"}},
               {"deep", deep, {0}}};
 
@@ -173,6 +191,6 @@ int main(int argc, char** argv) {
         printf("%s\t%lu\n", kCases[i].functions[n] ? kCases[i].functions[n] : kNames[n], spent[n]);
     return 0;
   }
-  fprintf(stderr, "usage: truth shares|in-phase|fair|short|calls|deep MS [NUMBER]\n");
+  fprintf(stderr, "usage: truth shares|in-phase|fair|short|stages|calls|deep MS [NUMBER]\n");
   return 2;
 }

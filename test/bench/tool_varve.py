@@ -49,7 +49,7 @@ class Varve:
             "all_bytes": file_sizes(every),
             "program_cpu": summary["cpu_ns"] / 1e9,
             "samples": summary["samples"],
-            "seen": summary["sampled_ns"] / 1e9,
+            "seen": (summary["sampled_ns"] + summary["residual_placed_ns"]) / 1e9,
             "stacks": summary["samples"],
             "whole": round(summary["samples"] * summary["whole_stack_share"]),
             "ticks": summary["ticks"],

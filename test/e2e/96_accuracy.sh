@@ -8,7 +8,7 @@ export VARVE
 gcc -O2 -g -fno-omit-frame-pointer -I"$root" "$root/test/accuracy/truth.c" -o truth -lpthread || fail "truth.c"
 PYTHONDONTWRITEBYTECODE=1 python3 "$root/test/accuracy/accuracy.py" --build "$BUILD" --program ./truth --check >out 2>err ||
   fail "$(cat err)"
-grep SKIPPED out && cases=4 || cases=14
+grep SKIPPED out && cases=5 || cases=15
 expect_eq "cases" "$(grep -c 's\.e\.' out)" $cases
 
 # CPU timers miss what works in step with the kernel's tick, or see it far too often: then varve says so.

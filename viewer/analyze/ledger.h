@@ -12,6 +12,7 @@ namespace varve::analyze {
 /// shown.
 struct Ledger {
   Nanos cpu, sampled, residual, not_sampled;
+  Nanos residual_placed;  // part of `residual`: not in a row of its own, but at functions of first ticks
   Nanos shown, filtered_out;
   /// What the agents saw beyond the kernel's own sum: clocks read at different moments. Inside `cpu`.
   Nanos beyond_kernel;

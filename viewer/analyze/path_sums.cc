@@ -104,11 +104,11 @@ void SegmentPaths::of_samples(const PathSegment& segment, const Use& use) const 
   if (done < segment.range.end) use(last, segment.range.end - done);
 }
 
-/// A sample, or a part of what the thread did after its last sample (load/ledger_times).
+/// A sample, or a part of what the thread did after its last sample (load/ledger_times, load/first_ticks).
 bool SegmentPaths::stands_for_moment(size_t row) const {
-  if (profile_.samples.ticks[row] != 0) return true;
-  const load::SpecialSite kind =
-      profile_.sites[profile_.paths[profile_.samples.path[row].index()].site.index()].kind();
+  const PathId path = profile_.samples.path[row];
+  if (profile_.samples.ticks[row] != 0 || profile_.has_stack(path)) return true;
+  const load::SpecialSite kind = profile_.sites[profile_.paths[path.index()].site.index()].kind();
   return kind == load::SpecialSite::kResidual || kind == load::SpecialSite::kNotSampled;
 }
 

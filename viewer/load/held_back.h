@@ -6,14 +6,18 @@
 
 namespace varve::load {
 
-/// True for a sampled thread without a tick whose first one was due within an interval of its own time, and
-/// comes with a tick of the scheduler. Kernel work at its start and end, which is in the residual too, has
-/// none.
+/// CPU time that may pass before a tick which is due within an interval and comes with one of the scheduler.
+/// Kernel work at a thread's start and end has none.
+inline Nanos longest_between_ticks(const Profile& profile, uint32_t interval_doublings) {
+  constexpr uint64_t kIntervals = 2, kSchedulerTick = 10'000'000, kMost = INT64_MAX / (2 * kIntervals);
+  const uint64_t interval = std::min(profile.session.interval.count, kMost >> interval_doublings);
+  return {kIntervals * (interval << interval_doublings) + kSchedulerTick};
+}
+
+/// True for a sampled thread whose first tick should have come, and did not.
 inline bool held_back(const Profile& profile, const Thread& thread) {
-  constexpr uint64_t kIntervals = 2, kSchedulerTick = 10'000'000;
   return !thread.seen_only && !thread.no_timer && thread.ticks == 0 &&
-         saturating_sub(thread.end_cpu, thread.start_cpu).count >
-             kIntervals * profile.session.interval.count + kSchedulerTick;
+         saturating_sub(thread.end_cpu, thread.start_cpu) > longest_between_ticks(profile, 0);
 }
 
 }  // namespace varve::load

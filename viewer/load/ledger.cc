@@ -208,6 +208,7 @@ class LedgerMaker {
     if (thread.track.valid() && states.source == RunStates::Source::kSweeps)
       end = std::min(end, states.tracks[thread.track.index()].end);
     thread.end_cpu = std::min(std::max(thread.end_cpu, thread.last_cpu), Nanos{kMostCpuNs}) + more;
+    facts_[id.index()].kernel_end += more;
     thread.end_time = std::max(thread.end_time, end);
   }
 

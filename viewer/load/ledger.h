@@ -31,8 +31,12 @@ struct LedgerRow {
 /// What the ledger needs of a thread beside its row.
 struct ThreadFacts {
   SiteId start_routine{};  // none where not known
-  Nanos last_sample{};     // CLOCK_MONOTONIC; zero without samples
-  Nanos last_look{};  // CLOCK_MONOTONIC: when its clock was read for Thread::end_cpu; zero where it was not
+  Nanos first_sample{};    // CLOCK_MONOTONIC, as is last_sample; both zero without samples
+  Nanos first_weight{};    // of that sample
+  PathId first_path{};     // likewise
+  Nanos last_sample{};
+  Nanos last_look{};   // CLOCK_MONOTONIC: when its clock was read for Thread::end_cpu; zero where it was not
+  Nanos kernel_end{};  // CPU time of its end in the kernel, as far as that is in Thread::end_cpu
   bool ended_process = false;  // charged with what the kernel took to end its process
 };
 

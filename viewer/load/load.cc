@@ -19,6 +19,7 @@
 #include "viewer/load/cut_files.h"
 #include "viewer/load/decoded_file.h"
 #include "viewer/load/descriptors.h"
+#include "viewer/load/first_ticks.h"
 #include "viewer/load/index_threads.h"
 #include "viewer/load/join_tracks.h"
 #include "viewer/load/ledger.h"
@@ -40,6 +41,13 @@
 
 namespace varve::load {
 namespace {
+
+void note_first(ThreadFacts& facts, uint64_t time_ns, uint64_t weight_ns, PathId path) {
+  if (facts.first_path.valid() && facts.first_sample.count <= time_ns) return;
+  facts.first_sample = {time_ns};
+  facts.first_weight = {weight_ns};
+  facts.first_path = path;
+}
 
 class Loader {
  public:
@@ -263,6 +271,8 @@ bool Loader::adopt_samples(PathTree& tree) {
     thread.samples = run.samples;
     for (const size_t end = row + run.samples; row < end; ++row) thread.sampled += {decoded->weight_ns[row]};
     facts_[run.thread].last_sample = {decoded->time_ns[row - 1]};
+    note_first(facts_[run.thread], decoded->time_ns[row - run.samples], decoded->weight_ns[row - run.samples],
+               decoded->leaf[row - run.samples]);
     profile_.sampled += thread.sampled;
   }
   table_.adopt(*std::move(decoded));
@@ -327,6 +337,7 @@ void Loader::add_chunk(const DecodedChunk& chunk, PathTree& tree) {
       sum += weight;
       ++thread.samples;
       last = std::max(last, Nanos{sample.time_ns});
+      note_first(facts_[id.index()], sample.time_ns, weight, chunk_paths_[row]);
     }
     thread.sampled += {sum};
     profile_.sampled += {sum};
@@ -342,7 +353,7 @@ std::vector<LedgerRow> Loader::add_ledger(PathTree& tree) {
 
 Samples Loader::finish_samples(const std::vector<LedgerRow>& ledger) {
   facts_.resize(profile_.threads.size());
-  table_.add_ledger(place_in_time(profile_, facts_, ledger));
+  table_.add_ledger(place_in_time(profile_, facts_, place_at_first_ticks(profile_, facts_, ledger)));
   return table_.finish();
 }
 

@@ -233,7 +233,8 @@ struct Profile {
   /// CPU time by the kernel: of reaped processes, else the sum of the agents' own last look at their clocks.
   Nanos kernel_cpu;
   Nanos sampled, residual,
-      unsampled;  // the ledger: sampled + residual + unsampled == max(kernel_cpu, sampled + residual)
+      unsampled;          // the ledger: sampled + residual + unsampled == max(kernel_cpu, sampled + residual)
+  Nanos residual_placed;  // part of `residual`: at the places of first ticks (place_at_first_ticks)
   uint64_t sample_count = 0;
   uint64_t lost_samples = 0;  // as the agents counted them
   Nanos lost_time;            // part of `unsampled`: of samples that were lost or cannot be read

@@ -33,7 +33,7 @@ RunCounts counts_of(const load::Profile& profile) {
   result.unsampled = profile.unsampled;
   result.threads = load::count_threads(profile);
   result.sampled = profile.sampled;
-  result.residual = profile.residual;
+  result.residual = profile.residual - profile.residual_placed;
   result.agent_files = uint64_t(std::ranges::count(profile.processes, false, &load::Process::seen_only));
   result.samples_lost = profile.lost_samples;
   result.empty_files =

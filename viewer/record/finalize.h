@@ -21,9 +21,9 @@ namespace varve::record {
 struct RunCounts {
   bool loaded = false;
   uint64_t samples = 0;
-  Nanos cpu;        // of the whole run: the ledger's sum
-  Nanos unsampled;  // of it: seen by no agent, paused or lost
-  Nanos sampled, residual;
+  Nanos cpu;                          // of the whole run: the ledger's sum
+  Nanos unsampled;                    // of it: seen by no agent, paused or lost
+  Nanos sampled, residual;            // residual: without what is at functions of first samples
   uint64_t ticks = 0, overruns = 0;   // signals, and timer expirations that came merged into them
   size_t threads = 0, processes = 0;  // by their ids: an exec makes no new one
   uint64_t agent_files = 0;

@@ -33,6 +33,12 @@ namespace {
 namespace keys = session_key;
 using observe::RunStates;
 
+/// Who works in step with the scheduler's tick may have no tick before the end of a wait, where it is looked
+/// at: without looks there all threads have events from their start on.
+bool events_at_once(const RecordOptions& options, const TickChoice& ticks) {
+  return ticks.at_once() || (options.wait_min.count == 0 && !ticks.in_step());
+}
+
 /// The session's facts, as far as they are known before the command runs.
 void write_facts(SessionWriter& session, const RecordOptions& options, const Verdict& verdict,
                  const TickChoice& ticks) {
@@ -47,6 +53,7 @@ void write_facts(SessionWriter& session, const RecordOptions& options, const Ver
   for (const auto& [key, value] : host_facts()) session.text(key, value);
   session.text(keys::kIntervalNs, fmt::format("{}", options.interval.count));
   session.text(keys::kTimer, ticks.events() && !ticks.in_step() ? "perf" : "cpu");
+  session.text(keys::kFirstTimer, events_at_once(options, ticks) ? "perf" : "cpu");
   if (!ticks.why_not().empty()) session.text(keys::kTimerReason, ticks.why_not());
   session.text(keys::kKernelTickNs, fmt::format("{}", kernel_tick().count));
   session.text(keys::kStackDepth, fmt::format("{}", options.stack_depth));
@@ -105,18 +112,10 @@ tl::expected<void, std::string> Recording::prepare() {
       ProfileDirectory::prepare(named ? options_.output : default_profile_name(options_.command[0]));
   if (!directory) return tl::unexpected(directory.error());
   directory_.emplace(std::move(*directory));
-  // Who works in step with the scheduler's tick may have no tick before the end of a wait, where it is looked
-  // at.
-  const bool in_step = plan_.ticks.in_step();
-  const bool at_once = plan_.ticks.at_once() || (options_.wait_min.count == 0 && !in_step);
-  AgentSettings settings{options_.interval,
-                         uint32_t(options_.stack_depth),
-                         !options_.no_follow,
-                         options_.delay.count != 0,
-                         plan_.ticks.events(),
-                         at_once,
-                         in_step,
-                         options_.wait_min,
+  AgentSettings settings{options_.interval,     uint32_t(options_.stack_depth),
+                         !options_.no_follow,   options_.delay.count != 0,
+                         plan_.ticks.events(),  events_at_once(options_, plan_.ticks),
+                         plan_.ticks.in_step(), options_.wait_min,
                          tried_filters()};
   auto session = SessionWriter::create(directory_->descriptor(), settings);
   if (!session) return tl::unexpected(session.error());

@@ -49,9 +49,13 @@ std::string json(const view::View& view) {
     if (!table.id.empty()) out[table.id] = table_of(table);
   }
   const analyze::Ledger& ledger = view.ledger;
-  out["ledger"] = {{"cpu_ns", ledger.cpu.count},           {"sampled_ns", ledger.sampled.count},
-                   {"residual_ns", ledger.residual.count}, {"unsampled_ns", ledger.not_sampled.count},
-                   {"shown_ns", ledger.shown.count},       {"filtered_out_ns", ledger.filtered_out.count}};
+  out["ledger"] = {{"cpu_ns", ledger.cpu.count},
+                   {"sampled_ns", ledger.sampled.count},
+                   {"residual_ns", ledger.residual.count},
+                   {"residual_placed_ns", ledger.residual_placed.count},
+                   {"unsampled_ns", ledger.not_sampled.count},
+                   {"shown_ns", ledger.shown.count},
+                   {"filtered_out_ns", ledger.filtered_out.count}};
   if (!view.filter.empty()) out["filter"] = escape(view.filter);
   out["notes"] = ordered_json::array();
   for (const std::string& note : view.notes) out["notes"].push_back(escape(note));

@@ -87,6 +87,13 @@ std::string ledger_line(const analyze::Ledger& ledger) {
                      shown(rounded(ledger.cpu.count)), shown(parts[0]), shown(parts[1]), shown(parts[2]));
 }
 
+std::string placed_line(const analyze::Ledger& ledger) {
+  return fmt::format(
+      "Of the residual {} are at the functions of threads' first samples, which stand for less than an "
+      "interval.",
+      time_text(ledger.residual_placed.count));
+}
+
 std::string text(const view::View& view, const TextStyle& style) {
   std::string out = facts_text(view, style);
   add_part(out, tables_text(view, style));
@@ -100,6 +107,7 @@ std::string text(const view::View& view, const TextStyle& style) {
                    style);
   }
   end += wrapped(ledger_line(view.ledger), style);
+  if (view.ledger.residual_placed != Nanos{}) end += wrapped(placed_line(view.ledger), style);
   add_part(out, end);
   std::string next;
   for (const std::string& command : view.next) next += fmt::format("  {}\n", escape(command, style.charset));

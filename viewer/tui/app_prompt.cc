@@ -121,7 +121,8 @@ std::vector<std::string> App::names_after(const std::string& word) const {
   const view::Made made = workspace_.make(named->view);
   std::vector<std::string> names;
   if (made && !made->tables.empty())
-    names = names_in(made->tables.front(), named->column, named->expression ? Form::kFull : Form::kShort);
+    names =
+        names_in(made->tables.front(), named->column, named->expression ? NameForm::kFull : NameForm::kShort);
   for (std::string& name : names) name = escaped_word(named->expression ? as_expression(name) : name);
   return names;
 }

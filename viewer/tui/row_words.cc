@@ -61,12 +61,12 @@ uint64_t number_of(const view::Table& table, uint32_t row, std::string_view id) 
   return number == nullptr ? 0 : *number;
 }
 
-std::vector<std::string> names_in(const view::Table& table, std::string_view id, Form form) {
+std::vector<std::string> names_in(const view::Table& table, std::string_view id, NameForm form) {
   std::vector<std::string> names;
   std::unordered_set<std::string_view> seen;
   const auto column = std::ranges::find(table.columns, id, &view::Column::id);
   if (column == table.columns.end()) return names;
-  const bool narrow = form == Form::kShort && column->narrow >= 0;
+  const bool narrow = form == NameForm::kShort && column->narrow >= 0;
   const auto at = size_t(narrow ? column->narrow : column - table.columns.begin());
   for (uint32_t i = 0; i < table.rows.size(); ++i) {
     const auto* name = std::get_if<std::string_view>(&table.row(i)[at]);

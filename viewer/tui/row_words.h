@@ -24,9 +24,9 @@ bool has_column_id(const view::Table& table, std::string_view id);
 /// The number of that cell; 0 if there is none.
 uint64_t number_of(const view::Table& table, uint32_t row, std::string_view id);
 
-enum class Form : uint8_t { kShort, kFull };
+enum class NameForm : uint8_t { kShort, kFull };
 /// The names in a column, each once, in the order of the rows; `kShort` where there are short ones.
-std::vector<std::string> names_in(const view::Table& table, std::string_view id, Form form);
+std::vector<std::string> names_in(const view::Table& table, std::string_view id, NameForm form);
 /// A number for each row of a tree by its function and those above it, which stays the same when names become
 /// better: inlined calls, which nobody knew before, are no part of it but for their own rows.
 std::vector<uint64_t> tree_keys(const view::Table& table);

@@ -94,6 +94,7 @@ void add_facts(View& view, const Source& source, const Request& request, const S
   value("cpu_ns", Unit::kTime, cpu.count);
   value("sampled_ns", Unit::kTime, profile.sampled.count);
   value("residual_ns", Unit::kTime, profile.residual.count);
+  value("residual_placed_ns", Unit::kTime, profile.residual_placed.count);
   value("unsampled_ns", Unit::kTime, profile.unsampled.count);
   value("samples", Unit::kCount, profile.sample_count);
   value("lost", Unit::kCount, profile.lost_samples);

@@ -19,8 +19,9 @@ std::string period_words(const load::Profile& profile) {
   constexpr uint64_t kTold = 50;  // samples; of fewer chance says little
   if (profile.session.interval.count == 0) return "";
   const double asked = double(profile.session.interval.count) / 1e6;
-  const double got =
-      profile.sample_count ? double(profile.sampled.count) / 1e6 / double(profile.sample_count) : 0;
+  const double got = profile.sample_count ? double((profile.sampled + profile.residual_placed).count) / 1e6 /
+                                                double(profile.sample_count)
+                                          : 0;
   const bool differs = got > 1.2 * asked || (got < asked / 1.2 && profile.sample_count >= kTold);
   return differs ? fmt::format(", one every {:.1f} ms of CPU time ({} ms asked for)", got, asked)
                  : fmt::format(", one every {} ms of CPU time", asked);

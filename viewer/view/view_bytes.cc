@@ -237,8 +237,8 @@ void pass_view(Pass& pass, View& view) {
   pass_rows(pass, view.notes, [&](std::string& note) { pass_string(pass, note); });
   pass_rows(pass, view.next, [&](std::string& command) { pass_string(pass, command); });
   analyze::Ledger& ledger = view.ledger;
-  for (Nanos* time : {&ledger.cpu, &ledger.sampled, &ledger.residual, &ledger.not_sampled, &ledger.shown,
-                      &ledger.filtered_out, &ledger.beyond_kernel})
+  for (Nanos* time : {&ledger.cpu, &ledger.sampled, &ledger.residual, &ledger.residual_placed,
+                      &ledger.not_sampled, &ledger.shown, &ledger.filtered_out, &ledger.beyond_kernel})
     pass.number(time->count);
   pass_string(pass, view.filter);
 }
