@@ -90,6 +90,7 @@ void check_samples(const load::Profile& profile) {
   require(ticks == profile.sample_count, "samples are counted");
   require(sum == (profile.sampled + profile.residual + profile.unsampled).count,
           "the rows add up to the ledger");
+  require(profile.residual_placed <= profile.residual, "a part is no more than the whole");
   require(sum >= profile.kernel_cpu.count, "the ledger covers the kernel's CPU time");
 }
 

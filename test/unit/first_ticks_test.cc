@@ -18,7 +18,7 @@ using namespace varve::load;
 namespace {
 
 constexpr uint64_t kInterval = 10 * kMs;
-constexpr PathId kRow{1};  // of residual time; 2, 3 and 4 are what a thread does in turn
+constexpr PathId kNoFrame{0}, kRow{1};  // of residual time; 2, 3 and 4 are what a thread does in turn
 constexpr SiteId kMain{}, kWorker{7};
 
 /// Threads as the loader has them before the rows of the ledger are placed.
@@ -31,6 +31,9 @@ struct ShortThreads {
   ShortThreads() {
     profile.session.interval = {kInterval};
     profile.session.texts = {{session_key::kFirstTimer, "cpu"}, {session_key::kKernelTickNs, "4000000"}};
+    const SiteId code{0}, special{1};
+    profile.sites = {{{0}, {0x1000}}, {{}, {uint64_t(SpecialSite::kResidual)}}};
+    profile.paths = {{}, {{0}, special}, {{0}, code}, {{0}, code}, {{0}, code}};
     profile.processes.resize(2);
     profile.processes[0].exe = "/bin/a";
     profile.processes[1].exe = "/bin/b";
@@ -49,6 +52,7 @@ struct ShortThreads {
       if (thread.samples++ == 0) mine.first_path = path, mine.first_weight = {tick};
     }
     thread.sampled = thread.last_cpu = {last};
+    thread.end_cpu = {length};
     rows.push_back(
         {{uint32_t(profile.threads.size() - 1)}, {kSecond}, {length - last}, kRow, SpecialSite::kResidual});
     return thread;
@@ -56,12 +60,18 @@ struct ShortThreads {
 
   std::vector<LedgerRow> place() { return place_at_first_ticks(profile, facts, rows); }
 
-  /// Of a thread's rows.
-  uint64_t placed(const std::vector<LedgerRow>& all, uint32_t thread, bool at_functions) const {
-    uint64_t sum = 0;
-    for (const LedgerRow& row : all)
-      if (row.thread == ThreadId{thread} && (row.path != kRow) == at_functions) sum += row.weight.count;
-    return sum;
+  struct Sums {
+    uint64_t placed = 0, all = 0;
+  };
+  /// By thread.
+  std::vector<Sums> sums_of(const std::vector<LedgerRow>& placed) const {
+    std::vector<Sums> sums(profile.threads.size());
+    for (const LedgerRow& row : placed) {
+      Sums& sum = sums[row.thread.index()];
+      sum.all += row.weight.count;
+      if (row.path != kRow) sum.placed += row.weight.count;
+    }
+    return sums;
   }
 
   void expect_untouched() {
@@ -91,8 +101,8 @@ Test(first_ticks, what_threads_do_in_turn_has_its_share) {
       cr_expect_float_eq(told[path] / functions, 1 / 3.0, 4 * std::sqrt(2 / 9.0 / samples),
                          "%lu ms, part %u: %.4f", length / kMs, path - 1, told[path] / functions);
     cr_expect_gt(functions, 0.93 * double(count) * double(length), "%lu ms", length / kMs);
-    for (uint32_t i = 0; i < count; ++i)
-      cr_assert_eq(all.placed(rows, i, true) + all.placed(rows, i, false), all.rows[i].weight.count);
+    const auto sums = all.sums_of(rows);
+    for (uint32_t i = 0; i < count; ++i) cr_assert_eq(sums[i].all, all.rows[i].weight.count);
     cr_expect_eq(double(all.profile.residual_placed.count),
                  functions - all.told[2] - all.told[3] - all.told[4]);
     if (length == kMs) cr_expect_lt(all.told[2], 0.3 * all.told[4], "the test has nothing to mend");
@@ -110,24 +120,30 @@ Test(first_ticks, other_threads_and_programs_are_no_donors) {
   for (uint32_t i = 0; i < 50; ++i) all.add(3 * kMs, 2 * kMs, kWorker);
   for (uint32_t i = 0; i < 50; ++i) all.add(3 * kMs, kInterval, kMain);
   for (uint32_t i = 0; i < 50; ++i) all.add(3 * kMs, kInterval, kWorker).process = {1};
-  const std::vector<LedgerRow> rows = all.place();
-  for (uint32_t i = 0; i < 150; ++i) cr_expect_eq(all.placed(rows, i, true), i < 50 ? kMs : 0, "%u", i);
+  const auto sums = all.sums_of(all.place());
+  for (uint32_t i = 0; i < 150; ++i) cr_expect_eq(sums[i].placed, i < 50 ? kMs : 0, "%u", i);
 }
 
-/// A thread gives to its own first tick before others have any of its time.
+/// A thread gives to its own first tick before others have any of its time: of 9 and 4 ms of residual their
+/// ticks lack 1 and 9.
 Test(first_ticks, own_time_comes_first) {
   ShortThreads all;
-  all.add(5 * kMs, 1 * kMs).samples = 100;  // as if of many
-  all.add(5 * kMs, kInterval);
-  const std::vector<LedgerRow> rows = all.place();
-  cr_expect_eq(all.placed(rows, 0, true), 4 * kMs);
-  cr_expect_eq(all.placed(rows, 1, true), 5 * kMs);
+  all.add(18 * kMs, 9 * kMs).samples = 100;  // as if of many
+  all.add(5 * kMs, 1 * kMs);
+  all.facts[0].first_path = {2};
+  all.facts[1].first_path = {3};
+  uint64_t to_others = 0;
+  for (const LedgerRow& row : all.place())
+    if (row.path != kRow && row.path != all.facts[row.thread.index()].first_path)
+      to_others += row.weight.count;
+  cr_expect_eq(to_others, 5 * kMs);
+  cr_expect_eq(all.profile.residual_placed, Nanos{10 * kMs});
 }
 
 /// Time that ticks could not come in says nothing of those that came; nor do first samples that were no first
 /// ticks.
 Test(first_ticks, time_without_ticks_stays_residual) {
-  for (const int way : {0, 1, 2, 3}) {
+  for (int way = 0; way < 7; ++way) {
     ShortThreads all;
     for (uint32_t i = 0; i < 50; ++i) {
       Thread& thread = all.add(3 * kMs, 2 * kMs);
@@ -135,9 +151,27 @@ Test(first_ticks, time_without_ticks_stays_residual) {
       if (way == 1) thread.last_cpu += {kMs};  // lost samples
       if (way == 2) all.rows.back().weight = {kSecond};
       if (way == 3) all.facts.back().kernel_end = all.rows.back().weight;
+      if (way == 4) thread.end_cpu = {};  // killed
+      if (way == 5) all.facts.back().first_path = kNoFrame;
+      if (way == 6) all.facts.back().first_path = kRow;  // a stack that could not be followed
     }
     all.expect_untouched();
   }
+}
+
+/// Rows in pieces, as they are where the thread ran: what the kernel took for its end is the last of them.
+Test(first_ticks, the_end_in_the_kernel_is_the_last_piece) {
+  ShortThreads all;
+  for (uint32_t i = 0; i < 50; ++i) {
+    all.add(3 * kMs, 1 * kMs);
+    all.facts.back().kernel_end = {kMs / 2};
+    all.rows.back().weight = {kMs};
+    all.rows.push_back({{i}, {kSecond + kMs}, {kMs}, kRow, SpecialSite::kResidual});
+  }
+  for (const LedgerRow& row : all.place())
+    cr_expect(row.time == Nanos{kSecond} ? row.path != kRow && row.weight == Nanos{kMs}
+                                         : row.weight == Nanos{kMs / 2});
+  cr_expect_eq(all.profile.residual_placed, Nanos{75 * kMs});
 }
 
 /// Where the kernel's tick is longer than the interval a first tick stands for that; not where it is an
@@ -148,9 +182,7 @@ Test(first_ticks, timers_expire_on_the_scheduler_s_ticks) {
     all.profile.session.interval = {kMs};
     if (events) all.profile.session.texts[0].second = "perf";
     for (uint32_t i = 0; i < 50; ++i) all.add(kMs / 2, kMs / 4), all.add(kMs / 2, kMs), all.add(kMs / 2, kMs);
-    const std::vector<LedgerRow> rows = all.place();
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < 150; ++i) sum += all.placed(rows, i, true);
-    cr_expect_eq(sum, events ? 50 * 3 * kMs / 4 : 50 * 5 * kMs / 4);
+    all.place();
+    cr_expect_eq(all.profile.residual_placed.count, events ? 50 * 3 * kMs / 4 : 50 * 5 * kMs / 4);
   }
 }

@@ -224,6 +224,7 @@ Test(load_round_trip, samples_stored_decoded_need_no_decoding) {
       cr_expect_eq(profile.threads[i].samples, plain.threads[i].samples);
     }
     cr_expect(profile.sampled == plain.sampled && profile.unsampled == plain.unsampled);
+    cr_expect(profile.residual_placed == plain.residual_placed);
     cr_expect_eq(profile.sample_count, plain.sample_count);
   }
 }

@@ -108,7 +108,9 @@ void SegmentPaths::of_samples(const PathSegment& segment, const Use& use) const 
 bool SegmentPaths::stands_for_moment(size_t row) const {
   const PathId path = profile_.samples.path[row];
   if (profile_.samples.ticks[row] != 0 || profile_.has_stack(path)) return true;
-  const load::SpecialSite kind = profile_.sites[profile_.paths[path.index()].site.index()].kind();
+  const SiteId site = profile_.paths[path.index()].site;
+  if (!site.valid()) return false;
+  const load::SpecialSite kind = profile_.sites[site.index()].kind();
   return kind == load::SpecialSite::kResidual || kind == load::SpecialSite::kNotSampled;
 }
 

@@ -40,28 +40,34 @@ struct Group {
 
 /// From one tick to the next while a thread has its first: CPU timers expire on ticks of the scheduler.
 Nanos first_interval(const Session& session) {
-  const bool timer = session.text(session_key::kFirstTimer) == "cpu";
+  std::string_view first = session.text(session_key::kFirstTimer);
+  if (first.empty()) first = session.text(session_key::kTimer);
+  const bool timer = first == "cpu";
   return std::max(session.interval, Nanos{timer ? session.number(session_key::kKernelTickNs) : 0});
 }
 
 class ResidualPlacer {
  public:
   ResidualPlacer(Profile& profile, const std::vector<ThreadFacts>& facts, const std::vector<LedgerRow>& rows)
-      : profile_(profile), facts_(facts), residual_(profile.threads.size()), own_(profile.threads.size()) {
+      : profile_(profile), facts_(facts), parts_(profile.threads.size()) {
     for (const LedgerRow& row : rows)
-      if (row.kind == SpecialSite::kResidual && row.thread.valid()) take_residual(row);
+      if (row.kind == SpecialSite::kResidual && row.thread.valid())
+        part_of(row).after_ticks += row.weight.count;
+    for (uint32_t i = 0; i < parts_.size(); ++i) judge({i});
     group_threads();
-    for (uint32_t i = 0; i < group_of_.size(); ++i)
-      if (matters({i})) give_own({i});
+    for (Part& part : parts_)
+      if (part.placeable) give_own(part);
   }
 
   void place(const LedgerRow& row, std::vector<LedgerRow>& placed) {
     const size_t first = placed.size();
     uint64_t left = row.weight.count;
-    if (row.kind == SpecialSite::kResidual && row.thread.valid() && matters(row.thread)) {
-      const uint32_t thread = row.thread.index();
-      left -= add(row, facts_[thread].first_path, own_[thread], placed);
-      left -= share(row, residual_[thread] - own_[thread], placed);
+    if (row.kind == SpecialSite::kResidual && row.thread.valid() && part_of(row).placeable) {
+      Part& part = part_of(row);
+      const uint64_t after_ticks = std::min(left, part.after_ticks), own = std::min(after_ticks, part.own);
+      part.after_ticks -= after_ticks;
+      part.own -= add(row, facts_[row.thread.index()].first_path, own, placed);
+      left -= own + share(row, after_ticks - own, placed);
       profile_.residual_placed += {row.weight.count - left};
     }
     if (left != 0 || placed.size() == first)
@@ -69,65 +75,84 @@ class ResidualPlacer {
   }
 
  private:
-  bool matters(ThreadId thread) const {
-    const uint32_t group = group_of_[thread.index()];
-    return group != kNoGroup && groups_[group].matters();
-  }
+  /// Of a thread.
+  struct Part {
+    uint64_t after_ticks = 0;  // residual time in which its next tick could have come
+    uint64_t lacks = 0;        // what its first tick has less than it stands for
+    uint64_t own = 0;          // of after_ticks: for its own first tick
+    PathId first_path;
+    uint32_t group = kNoGroup;
+    bool placeable = false;
+  };
 
-  /// Of time for which ticks were held back, or that the kernel took for the thread's end, no place is known.
-  void take_residual(const LedgerRow& row) {
-    const Nanos ticked = saturating_sub(row.weight, facts_[row.thread.index()].kernel_end);
-    const Thread& thread = profile_.threads[row.thread.index()];
-    if (ticked <= longest_between_ticks(profile_, thread.interval_doublings))
-      residual_[row.thread.index()] = ticked.count;
-  }
+  Part& part_of(const LedgerRow& row) { return parts_[row.thread.index()]; }
 
-  /// What the thread's first tick lacks of an interval; nothing where it was not the first sample.
-  uint64_t lacks(uint32_t row) const {
-    const Thread& thread = profile_.threads[row];
+  /// Either both, or neither: of a thread that was killed, paused or lost samples, or whose ticks were held
+  /// back, one of them is not known. What the kernel took for its end comes last, and has no tick.
+  void judge(ThreadId id) {
+    const Thread& thread = profile_.threads[id.index()];
+    const ThreadFacts& facts = facts_[id.index()];
+    Part& part = parts_[id.index()];
+    const Nanos after_ticks = saturating_sub(Nanos{part.after_ticks}, facts.kernel_end);
+    const bool ticked = !thread.no_timer && !thread.seen_only && thread.end_cpu != Nanos{};
     const bool all_there =
         thread.paused == Nanos{} && thread.sampled == saturating_sub(thread.last_cpu, thread.start_cpu);
-    if (thread.samples == 0 || !all_there) return 0;
-    return saturating_sub(interval_, facts_[row].first_weight).count;
+    part.placeable = ticked && all_there &&
+                     after_ticks <= longest_between_ticks(profile_, thread.interval_doublings) &&
+                     (thread.samples == 0 || profile_.has_stack(facts.first_path));
+    part.after_ticks = part.placeable ? after_ticks.count : 0;
+    if (!part.placeable || thread.samples == 0) return;
+    part.lacks = saturating_sub(interval_, facts.first_weight).count;
+    part.first_path = facts.first_path;
   }
 
   void group_threads() {
-    std::map<std::pair<std::string_view, uint32_t>, uint32_t> known;
-    group_of_.assign(profile_.threads.size(), kNoGroup);
-    for (uint32_t i = 0; i < group_of_.size(); ++i) {
+    const std::vector<uint32_t> programs = numbered_programs();
+    std::map<std::pair<uint32_t, uint32_t>, uint32_t> known;
+    for (uint32_t i = 0; i < parts_.size(); ++i) {
+      Part& part = parts_[i];
+      if (!part.placeable) continue;
       const Thread& thread = profile_.threads[i];
-      if (thread.no_timer || thread.seen_only) continue;
-      const std::string_view program = profile_.processes[thread.process.index()].exe;
-      const auto at = known.try_emplace({program, facts_[i].start_routine.value}, uint32_t(groups_.size()));
-      if (at.second) groups_.emplace_back();
-      Group& group = groups_[group_of_[i] = at.first->second];
-      group.cpu += double(thread.sampled.count) + double(residual_[i]);
-      group.residual += double(residual_[i]);
-      group.lacking += double(lacks(i));
+      const std::pair key(programs[thread.process.index()], facts_[i].start_routine.value);
+      const auto [at, added] = known.try_emplace(key, uint32_t(groups_.size()));
+      if (added) groups_.emplace_back();
+      Group& group = groups_[part.group = at->second];
+      group.cpu += double(thread.sampled.count) + double(part.after_ticks);
+      group.residual += double(part.after_ticks);
+      group.lacking += double(part.lacks);
       group.samples += thread.samples;
     }
+    for (Part& part : parts_) part.placeable = part.group != kNoGroup && groups_[part.group].matters();
   }
 
-  void give_own(ThreadId thread) {
-    const uint32_t row = thread.index();
-    Group& group = groups_[group_of_[row]];
-    const auto needs = uint64_t(double(lacks(row)) * group.part());
-    own_[row] = std::min(needs, residual_[row]);
-    group.offered += double(residual_[row] - own_[row]);
-    if (needs == own_[row]) return;
-    group.left += double(needs - own_[row]);
-    group.donors.push_back({facts_[row].first_path, needs - own_[row]});
+  /// By process: the same number for the same program.
+  std::vector<uint32_t> numbered_programs() const {
+    std::map<std::string_view, uint32_t> known;
+    std::vector<uint32_t> numbers;
+    for (const Process& process : profile_.processes)
+      numbers.push_back(known.try_emplace(process.exe, uint32_t(known.size())).first->second);
+    return numbers;
+  }
+
+  void give_own(Part& part) {
+    Group& group = groups_[part.group];
+    const auto needs = uint64_t(double(part.lacks) * group.part());
+    part.own = std::min(needs, part.after_ticks);
+    group.offered += double(part.after_ticks - part.own);
+    if (needs == part.own) return;
+    group.left += double(needs - part.own);
+    group.donors.push_back({part.first_path, needs - part.own});
   }
 
   /// The row's part of what others' first ticks lack: of each row the same share. Returns how much that was.
   uint64_t share(const LedgerRow& row, uint64_t offers, std::vector<LedgerRow>& placed) {
-    Group& group = groups_[group_of_[row.thread.index()]];
+    Group& group = groups_[part_of(row).group];
     if (group.left == 0 || offers == 0) return 0;
     group.seen += double(offers);
     const double due = group.seen * std::min(1.0, group.left / group.offered);
     uint64_t left = std::min(offers, uint64_t(std::max(0.0, due - double(group.given))));
     const uint64_t wanted = left;
-    for (; left != 0 && group.next < group.donors.size();) {
+    while (left != 0 && group.next < group.donors.size()) {
       Donor& donor = group.donors[group.next];
       const uint64_t part = add(row, donor.path, std::min(left, donor.lacks), placed);
       left -= part;
@@ -146,9 +171,7 @@ class ResidualPlacer {
   Profile& profile_;
   const Nanos interval_ = first_interval(profile_.session);
   const std::vector<ThreadFacts>& facts_;
-  std::vector<uint64_t> residual_;  // by thread: after its last tick, while more could have come
-  std::vector<uint64_t> own_;       // by thread: of that for its own first tick
-  std::vector<uint32_t> group_of_;  // by thread
+  std::vector<Part> parts_;  // by thread
   std::vector<Group> groups_;
 };
 

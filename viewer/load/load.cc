@@ -353,7 +353,7 @@ std::vector<LedgerRow> Loader::add_ledger(PathTree& tree) {
 
 Samples Loader::finish_samples(const std::vector<LedgerRow>& ledger) {
   facts_.resize(profile_.threads.size());
-  table_.add_ledger(place_in_time(profile_, facts_, place_at_first_ticks(profile_, facts_, ledger)));
+  table_.add_ledger(place_at_first_ticks(profile_, facts_, place_in_time(profile_, facts_, ledger)));
   return table_.finish();
 }
 

@@ -53,7 +53,7 @@ void write_facts(SessionWriter& session, const RecordOptions& options, const Ver
   for (const auto& [key, value] : host_facts()) session.text(key, value);
   session.text(keys::kIntervalNs, fmt::format("{}", options.interval.count));
   session.text(keys::kTimer, ticks.events() && !ticks.in_step() ? "perf" : "cpu");
-  session.text(keys::kFirstTimer, events_at_once(options, ticks) ? "perf" : "cpu");
+  session.text(keys::kFirstTimer, ticks.events() && events_at_once(options, ticks) ? "perf" : "cpu");
   if (!ticks.why_not().empty()) session.text(keys::kTimerReason, ticks.why_not());
   session.text(keys::kKernelTickNs, fmt::format("{}", kernel_tick().count));
   session.text(keys::kStackDepth, fmt::format("{}", options.stack_depth));

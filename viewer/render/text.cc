@@ -89,8 +89,8 @@ std::string ledger_line(const analyze::Ledger& ledger) {
 
 std::string placed_line(const analyze::Ledger& ledger) {
   return fmt::format(
-      "Of the residual {} are at the functions of threads' first samples, which stand for less than an "
-      "interval.",
+      "Of the residual {} are at the functions of threads' first samples, whose own time is less than the "
+      "interval they stand for.",
       time_text(ledger.residual_placed.count));
 }
 
