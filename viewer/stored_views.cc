@@ -40,6 +40,7 @@ constexpr Stored kStored[] = {
     {"hotspots"},
     {"threads"},
     {"processes"},
+    {"programs"},
     {"modules"},
     {"lines"},
     {"quality"},

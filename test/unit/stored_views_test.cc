@@ -25,9 +25,9 @@ using namespace varve::test;
 
 namespace {
 
-constexpr const char* kStoredScreens[] = {"summary",     "hotspots", "top-down", "bottom-up",
-                                          "flame",       "threads",  "quality",  "modules",
-                                          "concurrency", "lines",    "tlp",      "processes"};
+constexpr const char* kStoredScreens[] = {"summary", "hotspots",  "top-down", "bottom-up",   "flame",
+                                          "threads", "quality",   "modules",  "concurrency", "lines",
+                                          "tlp",     "processes", "programs"};
 
 /// Two processes that call each other's functions, with run states.
 ProfileBuilder profile_to_store() {

@@ -133,6 +133,7 @@ Test(view_conservation, top_down) { check_sums("top-down", "self_ns"); }
 Test(view_conservation, bottom_up) { check_sums("bottom-up", "self_ns"); }
 Test(view_conservation, threads) { check_sums("threads", "cpu_ns"); }
 Test(view_conservation, processes) { check_sums("processes", "cpu_ns"); }
+Test(view_conservation, programs) { check_sums("programs", "cpu_ns"); }
 Test(view_conservation, modules) { check_sums("modules", "self_ns"); }
 Test(view_conservation, lines) { check_sums("lines", "self_ns"); }
 
@@ -142,7 +143,7 @@ Test(view_conservation, rows_are_their_bands_where_all_is_known) {
     cr_expect_eq(band_sums(made, {}).none, 0);
     const std::pair<const char*, const char*> views[] = {
         {"hotspots", "self_ns"}, {"threads", "cpu_ns"}, {"processes", "cpu_ns"},
-        {"modules", "self_ns"},  {"lines", "self_ns"},
+        {"modules", "self_ns"},  {"lines", "self_ns"},  {"programs", "cpu_ns"},
     };
     for (const auto& [kind, time] : views) check_bands(csv_of(kind, made, {}), kind, time, made, {});
   }
@@ -162,6 +163,32 @@ Test(view_conservation, sorted_by_a_band) {
     for (size_t i = 2; i < rows.size(); ++i)
       if (rows[i][0].front() != '[' && rows[i - 1][0].front() != '[')
         cr_expect_geq(std::stoull(rows[i - 1][j]), std::stoull(rows[i][j]), "%s, row %zu", name, i);
+  }
+}
+
+/// In trees that is so of the rows below one, and the rows are the same.
+Test(view_conservation, trees_are_sorted_below_each_row) {
+  const RandomProfile made = test::random_profile(5);
+  view::Request request;
+  request.bands.target = 2;
+  for (const char* kind : {"top-down", "bottom-up"}) {
+    const size_t all = csv_of(kind, made, request).size();
+    for (const auto& [sort, name] :
+         {std::pair(view::Sort::kUsual, "total_ns"), std::pair(view::Sort::kSelf, "self_ns"),
+          std::pair(view::Sort::kPoor, "total_poor_ns"), std::pair(view::Sort::kOver, "total_over_ns")}) {
+      request.sort = sort;
+      const Rows rows = csv_of(kind, made, request);
+      cr_expect_eq(rows.size(), all);
+      const size_t j = column(rows, name), depth = column(rows, "depth");
+      std::map<uint64_t, uint64_t> last;  // by depth: what the row before it below the same one has
+      for (size_t i = 1; i < rows.size() && rows[i][j] != ""; ++i) {
+        const uint64_t here = std::stoull(rows[i][depth]), ns = std::stoull(rows[i][j]);
+        last.erase(last.upper_bound(here), last.end());
+        const auto before = last.find(here);
+        cr_expect(before == last.end() || before->second >= ns, "%s by %s, row %zu", kind, name, i);
+        last[here] = ns;
+      }
+    }
   }
 }
 

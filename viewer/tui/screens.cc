@@ -23,8 +23,8 @@ std::unique_ptr<Screen> screen(Workspace& workspace) {
 
 constexpr char kHotspots[] = "hotspots", kTopDown[] = "top-down", kBottomUp[] = "bottom-up",
                kThreads[] = "threads", kQuality[] = "quality", kProcesses[] = "processes",
-               kModules[] = "modules", kLines[] = "lines", kConcurrency[] = "concurrency", kTlp[] = "tlp",
-               kIdle[] = "idle";
+               kPrograms[] = "programs", kModules[] = "modules", kLines[] = "lines",
+               kConcurrency[] = "concurrency", kTlp[] = "tlp", kIdle[] = "idle";
 
 /// A screen of a view by that name.
 template <typename Kind, const char* kView>
@@ -65,6 +65,8 @@ constexpr ScreenKind kScreens[] = {
     {"annotate", "Source and code", "Src", screen<AnnotateScreen>,
      "one function by source line and by instruction", false},
     {kProcesses, "Processes", "Proc", screen_of<ListScreen, kProcesses>, "CPU time by process", false},
+    {kPrograms, "Programs", "Prog", screen_of<ListScreen, kPrograms>,
+     "CPU time by program: of all processes that ran it", false},
     {kModules, "Modules", "Mod", screen_of<ListScreen, kModules>, "CPU time by program file and library",
      false},
     {kLines, "Lines", "Line", screen_of<ListScreen, kLines>, "CPU time by source line", false},

@@ -14,6 +14,7 @@ Made make_bottom_up(const Source& source, const Request& request, const analyze:
 Made make_annotation(const Source& source, const Request& request, const analyze::Selection& selection);
 Made make_callers(const Source& source, const Request& request, const analyze::Selection& selection);
 Made make_threads(const Source& source, const Request& request, const analyze::Selection& selection);
+Made make_programs(const Source& source, const Request& request, const analyze::Selection& selection);
 Made make_processes(const Source& source, const Request& request, const analyze::Selection& selection);
 Made make_modules(const Source& source, const Request& request, const analyze::Selection& selection);
 Made make_lines(const Source& source, const Request& request, const analyze::Selection& selection);

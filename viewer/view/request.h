@@ -22,8 +22,8 @@
 
 namespace varve::view {
 
-/// What rows of lists are sorted by; trees always by total time.
-/// kUsual: by self time; waits by what of them was Idle and Poor.
+/// What rows of lists, and in trees those below one, are sorted by.
+/// kUsual: by self time, trees by total; waits by what of them was Idle and Poor.
 enum class Sort : uint8_t { kUsual, kSelf, kTotal, kSamples, kIdle, kPoor, kOk, kIdeal, kOver };
 
 /// What the rows of a view are of that can be told in several ways.

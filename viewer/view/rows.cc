@@ -112,8 +112,7 @@ Cut cut_list(const std::vector<uint64_t>& sizes, uint64_t whole, const Request& 
   return cut;
 }
 
-void sort_rows(std::vector<uint32_t>& rows, const analyze::MetricTable& self,
-               const analyze::MetricTable* total, uint64_t whole, const Request& request) {
+analyze::Metric sort_metric(Sort sort, const analyze::MetricTable& metrics) {
   struct Key {
     Sort sort;
     analyze::Metric metric;
@@ -121,9 +120,14 @@ void sort_rows(std::vector<uint32_t>& rows, const analyze::MetricTable& self,
   static constexpr Key kKeys[] = {{Sort::kSamples, analyze::kSamples}, {Sort::kIdle, analyze::kIdleWait},
                                   {Sort::kPoor, analyze::kPoor},       {Sort::kOk, analyze::kOk},
                                   {Sort::kIdeal, analyze::kIdeal},     {Sort::kOver, analyze::kOver}};
-  analyze::Metric metric = analyze::kCpu;
   for (const Key& each : kKeys)
-    if (each.sort == request.sort && each.metric < self.width()) metric = each.metric;
+    if (each.sort == sort && each.metric < metrics.width()) return each.metric;
+  return analyze::kCpu;
+}
+
+void sort_rows(std::vector<uint32_t>& rows, const analyze::MetricTable& self,
+               const analyze::MetricTable* total, uint64_t whole, const Request& request) {
+  const analyze::Metric metric = sort_metric(request.sort, self);
   const analyze::MetricTable& first = request.sort == Sort::kTotal && total != nullptr ? *total : self;
   const double least = request.min_share * double(whole);
   const auto key = [&](uint32_t row) {

@@ -69,6 +69,8 @@ struct Cut {
 };
 /// `sizes` descending, in ns; `whole` is what shares are of.
 Cut cut_list(const std::vector<uint64_t>& sizes, uint64_t whole, const Request& request);
+/// What is sorted by: CPU time, or what `metrics` has of the request's other measures.
+analyze::Metric sort_metric(Sort sort, const analyze::MetricTable& metrics);
 /// Puts rows of `self` in the order that the request asks for, the largest first. Rows below the least share
 /// come last, so that a cut takes them; equal ones stand by self time, by total time, then as they were.
 /// `total` is null where there is no other time than self.

@@ -9,6 +9,7 @@
 #include <cctype>
 #include <csignal>
 #include <cstring>
+#include <set>
 
 #include "common/session_keys.h"
 #include "viewer/load/load.h"
@@ -183,15 +184,24 @@ bool mostly_idle(const load::Profile& profile, const analyze::BandMoments& momen
          moments.chosen_ns() > 0;
 }
 
+/// Whether which program took the time is the first question: of a make, or a script.
+bool of_several_programs(const load::Profile& profile) {
+  constexpr size_t kSeveral = 3;
+  std::set<std::string_view> names;
+  for (const load::Process& process : profile.processes) names.insert(analyze::program_name(process));
+  return names.size() >= kSeveral;
+}
+
 /// Three at most: the summary fits into 80x24.
 std::vector<std::string> next_commands(const Request& request, const analyze::Quality& quality,
-                                       const std::string& hottest, bool waits, bool idle) {
+                                       const std::string& hottest, bool programs, bool waits, bool idle) {
   const std::string profile =
       request.cut_words + (request.profile_words.empty() ? "" : " " + request.profile_words);
   std::vector<std::string> commands;
   const auto add = [&](std::string_view what) {
     commands.push_back(fmt::format("varve {}{}", what, profile));
   };
+  if (programs) add("report programs");
   if (waits || idle) {
     add(waits ? "report waits" : "report idle");
     add("report critical-path");
@@ -233,8 +243,9 @@ Made make_summary(const Source& source, const Request& request, const analyze::S
   add_concurrency(*view, source, std::move(cores), std::move(waits));
   add_shown(*view, part);
   for (std::string& sentence : pause_sentences(source.profile)) view->notes.push_back(std::move(sentence));
-  view->next = next_commands(request, quality, hottest_function(view->tables.front()), any_waits,
-                             mostly_idle(source.profile, moments));
+  view->next =
+      next_commands(request, quality, hottest_function(view->tables.front()),
+                    of_several_programs(source.profile), any_waits, mostly_idle(source.profile, moments));
   return view;
 }
 

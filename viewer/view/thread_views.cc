@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "viewer/view/band_columns.h"
+#include "viewer/view/fill_rows.h"
 #include "viewer/view/make.h"
-#include "viewer/view/rows.h"
 #include "viewer/view/shown_part.h"
 #include "viewer/view/state_columns.h"
 
@@ -36,51 +36,15 @@ void add_note(View& view, std::string words) {
   if (!words.empty()) view.notes.push_back(std::move(words));
 }
 
-/// What has a row: everything, but if something is cut only what is left.
-std::vector<bool> rows_of(const analyze::MetricTable& metrics, size_t rows, const Request& request) {
-  std::vector<bool> has(rows);
-  for (size_t i = 0; i < rows; ++i) has[i] = !request.cuts() || !metrics.zero(i);
-  return has;
-}
-
-/// The same of threads; and those that only waited or were ready then, unless CPU time of functions is asked.
+/// Those that are left, and those that only waited or were ready then, unless CPU time of functions is asked.
 std::vector<bool> thread_rows(const load::Profile& profile, const analyze::MetricTable& metrics,
                               const Request& request, const StateColumns& states) {
-  std::vector<bool> has = rows_of(metrics, profile.threads.size(), request);
+  std::vector<bool> has = rows_left(metrics, profile.threads.size(), request);
   const analyze::Filter& filter = request.filter;
   if (filter.module.given() || filter.function.given() || request.metric != kCpu) return has;
   for (uint32_t i = 0; i < has.size(); ++i)
     has[i] = has[i] || (states.any({i}) && analyze::thread_passes(profile, {i}, filter));
   return has;
-}
-
-/// Rows in the order that the request asks for.
-std::vector<uint32_t> thread_order(const analyze::MetricTable& metrics, const std::vector<bool>& has,
-                                   uint64_t whole_ns, const Request& request) {
-  std::vector<uint32_t> order;
-  for (uint32_t i = 0; i < has.size(); ++i)
-    if (has[i]) order.push_back(i);
-  sort_rows(order, metrics, nullptr, whole_ns, request);
-  return order;
-}
-
-/// Adds rows that `has` by `add_row(index)`, then sums by `add_sum(kind, label, metrics)`.
-template <typename AddRow, typename AddSum>
-void fill_threads(const analyze::MetricTable& metrics, const std::vector<bool>& has,
-                  const analyze::Selection& selection, const Request& request, const AddRow& add_row,
-                  const AddSum& add_sum) {
-  const uint64_t whole_ns = whole(selection)[kCpu];
-  const std::vector<uint32_t> order = thread_order(metrics, has, whole_ns, request);
-  const CutRows cut = cut_rows(metrics, order, whole_ns, request);
-  for (size_t i = 0; i < cut.kept; ++i) add_row(order[i]);
-  if (cut.below > 0) add_sum(RowKind::kRest, cut.label, cut.rest);
-  const auto threadless = metrics.row(has.size());
-  if (threadless[kCpu] > 0 || threadless[kSamples] > 0) {
-    add_sum(RowKind::kSpecial, std::string(symbol::special_name(load::SpecialSite::kNotSampled)),
-            std::vector<uint64_t>(threadless.begin(), threadless.end()));
-  }
-  const std::vector<uint64_t>& out = selection.filtered_out;
-  if (out[kCpu] > 0 || out[kSamples] > 0) add_sum(RowKind::kFilteredOut, std::string(kFilteredOut), out);
 }
 
 Table thread_table(const Source& source, const StateColumns& states, const BandColumns& bands) {
@@ -144,7 +108,7 @@ Made make_threads(const Source& source, const Request& request, const analyze::S
     bands.put_data(table, sum);
   };
   const std::vector<bool> rows = thread_rows(profile, selection.by_thread, request, states);
-  fill_threads(
+  fill_rows(
       selection.by_thread, rows, selection, request,
       [&](uint32_t i) { add(RowKind::kOrdinary, selection.by_thread.row(i), {i}, profile.threads[i].name); },
       [&](RowKind kind, std::string label, const std::vector<uint64_t>& sum) {
@@ -235,8 +199,8 @@ Made make_processes(const Source& source, const Request& request, const analyze:
     table.put({pid, ppid, shown, image, program, command, start, life, sum[kCpu], sum[kSamples], threads});
     bands.put_data(table, sum);
   };
-  const std::vector<bool> images = rows_of(sums.metrics, profile.processes.size(), request);
-  fill_threads(
+  const std::vector<bool> images = rows_left(sums.metrics, profile.processes.size(), request);
+  fill_rows(
       sums.metrics, images, selection, request,
       [&](uint32_t i) {
         const load::Process& process = profile.processes[i];

@@ -19,16 +19,19 @@ namespace {
 using analyze::kCpu;
 using analyze::kSamples;
 
-/// Children of each node, heaviest first; and which nodes stand.
+/// Children of each node, in the order that was asked for; and which nodes stand, the heaviest.
 class Order {
  public:
-  Order(const analyze::FunctionTree& tree, uint64_t least, uint64_t limit)
-      : tree_(tree), first_(tree.nodes.size() + 1) {
+  Order(const analyze::FunctionTree& tree, uint64_t least, uint64_t limit, Sort sort)
+      : tree_(tree),
+        sorted_by_(sort == Sort::kSelf ? tree.self : tree.total),
+        metric_(sort_metric(sort, tree.total)),
+        first_(tree.nodes.size() + 1) {
     children_.resize(tree.nodes.size() - 1);
     std::iota(children_.begin(), children_.end(), 1u);
     std::sort(children_.begin(), children_.end(), [&](uint32_t a, uint32_t b) {
       if (tree.nodes[a].parent != tree.nodes[b].parent) return tree.nodes[a].parent < tree.nodes[b].parent;
-      return heavier(a, b);
+      return comes_first(a, b);
     });
     for (const uint32_t child : children_) ++first_[tree.nodes[child].parent + 1];
     std::partial_sum(first_.begin(), first_.end(), first_.begin());
@@ -42,6 +45,11 @@ class Order {
   bool limited() const { return limited_; }
 
  private:
+  bool comes_first(uint32_t a, uint32_t b) const {
+    const uint64_t of_a = sorted_by_.at(a, metric_), of_b = sorted_by_.at(b, metric_);
+    return of_a != of_b ? of_a > of_b : heavier(a, b);
+  }
+
   bool heavier(uint32_t a, uint32_t b) const {
     const uint64_t of_a = tree_.total.at(a, kCpu), of_b = tree_.total.at(b, kCpu);
     return of_a != of_b ? of_a > of_b : a < b;
@@ -65,6 +73,8 @@ class Order {
   }
 
   const analyze::FunctionTree& tree_;
+  const analyze::MetricTable& sorted_by_;
+  const analyze::Metric metric_;
   std::vector<uint32_t> children_;
   std::vector<uint32_t> first_;
   std::vector<bool> kept_;
@@ -72,9 +82,8 @@ class Order {
 };
 
 /// A child is hot if its parent is and it has at least half of the parent's time.
-bool is_hot(const analyze::FunctionTree& tree, uint32_t node, bool parent_hot, bool first) {
-  return parent_hot && first &&
-         tree.total.at(node, kCpu) * 2 >= tree.total.at(tree.nodes[node].parent, kCpu) &&
+bool is_hot(const analyze::FunctionTree& tree, uint32_t node, bool parent_hot) {
+  return parent_hot && tree.total.at(node, kCpu) * 2 >= tree.total.at(tree.nodes[node].parent, kCpu) &&
          tree.total.at(node, kCpu) != 0;
 }
 
@@ -90,7 +99,7 @@ class TreeTable {
         table_(table),
         bands_(source, largest_cpu(tree.total)),
         places_(source),
-        order_(tree, least, request.limit) {}
+        order_(tree, least, request.limit, request.sort) {}
 
   /// A stack of our own: trees are as deep as --stack-depth allows, and an inlined chain deeper.
   void fill() {
@@ -98,8 +107,9 @@ class TreeTable {
       uint32_t node;
       size_t next;
       bool hot;
+      bool has_hot;  // child; of two halves one is
     };
-    std::vector<Place> path = {{0, 0, true}};
+    std::vector<Place> path = {{0, 0, true, false}};
     while (!path.empty()) {
       Place& top = path.back();
       const auto children = order_.children(top.node);
@@ -109,11 +119,12 @@ class TreeTable {
         continue;
       }
       const uint32_t child = children[top.next];
-      const bool hot = is_hot(tree_, child, top.hot, top.next == 0);
+      const bool hot = !top.has_hot && is_hot(tree_, child, top.hot);
+      top.has_hot |= hot;
       ++top.next;
       const std::vector<uint32_t> run = recursion_from(child);
       add_run(run, uint32_t(path.size() - 1), hot);
-      path.push_back({run.back(), 0, hot});
+      path.push_back({run.back(), 0, hot, false});
     }
   }
 

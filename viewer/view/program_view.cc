@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// CPU time by program: what a make or a script of many short processes used each of its tools for.
+// Context: viewer.
+#include <map>
+#include <tuple>
+
+#include "viewer/view/band_columns.h"
+#include "viewer/view/fill_rows.h"
+#include "viewer/view/make.h"
+
+namespace varve::view {
+namespace {
+
+using analyze::kCpu;
+using analyze::kSamples;
+
+/// Programs by the name and file that processes began with, in the order of the first ones.
+struct Programs {
+  std::vector<const load::Process*> first;
+  std::vector<uint64_t> processes, threads;  // of each
+  std::vector<uint32_t> of_process;
+};
+
+Programs find_programs(const load::Profile& profile) {
+  Programs found;
+  std::map<std::tuple<std::string_view, std::string_view>, uint32_t> known;
+  for (const load::Process& process : profile.processes) {
+    const std::tuple key(analyze::program_name(process), std::string_view(process.exe));
+    const auto [at, added] = known.try_emplace(key, uint32_t(found.first.size()));
+    if (added) {
+      found.first.push_back(&process);
+      found.processes.push_back(0);
+    }
+    found.of_process.push_back(at->second);
+    ++found.processes[at->second];
+  }
+  found.threads.resize(found.first.size());
+  for (const load::Thread& thread : profile.threads)
+    ++found.threads[found.of_process[thread.process.index()]];
+  return found;
+}
+
+/// The last row is time of no thread.
+analyze::MetricTable by_program(const load::Profile& profile, const Programs& programs,
+                                const analyze::MetricTable& by_thread) {
+  analyze::MetricTable metrics(programs.first.size() + 1, by_thread.width());
+  for (size_t i = 0; i < profile.threads.size(); ++i)
+    metrics.add(programs.of_process[profile.threads[i].process.index()], by_thread, i);
+  metrics.add(programs.first.size(), by_thread, profile.threads.size());
+  return metrics;
+}
+
+Table program_table(const Source& source, const BandColumns& bands) {
+  Table table;
+  table.id = "programs";
+  table.empty = "No process was seen.";
+  table.columns = {
+      {"", source.of_waits ? "Wait" : "CPU", Unit::kTime},
+      {"", source.of_waits ? "Wait%" : "CPU%", Unit::kShare},
+      {"", "Processes", Unit::kCount, false, -1, 4},
+      {"", "Mean", Unit::kMean, false, -1, 3},
+      {"", "Threads", Unit::kCount, false, -1, 1},
+      {"", "Samples", Unit::kCount, false, -1, 2},
+  };
+  bands.add_text_columns(table);
+  const std::vector<Column> rest = {
+      {"program", "Program", Unit::kText}, {"path", "", Unit::kText},       {"cpu_ns", "", Unit::kTime},
+      {"samples", "", Unit::kCount},       {"processes", "", Unit::kCount}, {"threads", "", Unit::kCount},
+  };
+  table.columns.insert(table.columns.end(), rest.begin(), rest.end());
+  bands.add_data_columns(table);
+  return table;
+}
+
+}  // namespace
+
+Made make_programs(const Source& source, const Request& request, const analyze::Selection& selection) {
+  const Programs programs = find_programs(source.profile);
+  const analyze::MetricTable sums = by_program(source.profile, programs, selection.by_thread);
+  const uint64_t all = whole(selection)[kCpu];
+  const BandColumns bands(source, largest_cpu(sums));
+  View view;
+  Table table = program_table(source, bands);
+  const auto add = [&](RowKind kind, std::span<const uint64_t> sum, std::string_view name,
+                       std::string_view path, Cell processes, Cell mean, Cell threads) {
+    table.begin({0, kind, false});
+    table.put({sum[kCpu], share(sum[kCpu], all), processes, mean, threads, sum[kSamples]});
+    bands.put_text(table, sum);
+    table.put({name, path, sum[kCpu], sum[kSamples], processes, threads});
+    bands.put_data(table, sum);
+  };
+  fill_rows(
+      sums, rows_left(sums, programs.first.size(), request), selection, request,
+      [&](uint32_t i) {
+        const uint64_t processes = programs.processes[i];
+        add(RowKind::kOrdinary, sums.row(i), analyze::program_name(*programs.first[i]),
+            programs.first[i]->exe, processes, sums.at(i, kCpu) / processes, programs.threads[i]);
+      },
+      [&](RowKind kind, std::string label, const std::vector<uint64_t>& sum) {
+        add(kind, sum, view.own(std::move(label)), {}, {}, {}, {});
+      });
+  view.tables.push_back(std::move(table));
+  return view;
+}
+
+}  // namespace varve::view
