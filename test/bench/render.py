@@ -27,7 +27,8 @@ WALL = """One after the other, with the whole machine: these scatter more. For r
 SAMPLES = """Samples, of those that are due: CPU time of the program over the interval; in parentheses the CPU time for which they stand, of that
 of the program. What a program used is what the kernel charged to it, under that profiler. Timers of CPU clocks expire on scheduler
 ticks only: varve's weights and perf's high-resolution timer make up for that, the others show a part of the time as the whole. Time
-that varve has no sample for is in its ledger, in the residual.
+that no sample of varve's stands for is in its ledger, in the residual; where short threads are many, their first samples stand for an
+interval each, as all samples of the others do.
 """
 WHOLE = """The share of stacks (all rates together) that reach the root. varve's unwinder knows it; of the others a stack counts where one of
 its three outermost frames is a call by which the C library starts main or a thread (`test/programs/root_frames.c`), or where it

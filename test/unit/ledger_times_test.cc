@@ -80,6 +80,15 @@ Test(ledger_times, residual_comes_after_the_last_sample) {
   expect_near(sum_between(rows, 900, 950), kAll * 2 / 5);
 }
 
+/// Not when it stopped: the level of that moment is that of the others.
+Test(ledger_times, what_is_short_stands_in_the_middle_of_it) {
+  RunsInTenths world;
+  world.facts[0].last_sample = {944 * kMs};
+  const auto rows = world.place(SpecialSite::kResidual, kMs);
+  cr_assert_eq(rows.size(), 1);
+  cr_expect_eq(rows[0].time.count, 947 * kMs);
+}
+
 Test(ledger_times, paused_time_lies_in_pauses) {
   RunsInTenths world;
   // Of the run, and of two processes.

@@ -26,8 +26,9 @@ struct Range {
 
 struct Slice {
   Range range;
-  double ran = 0;      // ns
-  uint64_t until = 0;  // when the thread last ran in it
+  double ran = 0;       // ns
+  double longest = 0;   // ns that it ran in one stretch
+  uint64_t moment = 0;  // in the middle of that: at its end the level already is that without the thread
 };
 
 void add_range(std::vector<Range>& ranges, Range range) {
@@ -71,12 +72,12 @@ class Placer {
 
   void place(const LedgerRow& row, std::vector<LedgerRow>& placed) {
     const std::vector<Range> ranges = row.thread.valid() ? ranges_of(row) : std::vector<Range>();
-    if (length_of(ranges) <= kShortestSlice) return placed.push_back(row);
+    if (length_of(ranges) == 0) return placed.push_back(row);
     std::vector<Slice> slices = slices_of(ranges);
     if (!add_running(profile_.threads[row.thread.index()].track, slices)) {
       if (row.kind != SpecialSite::kPaused) return placed.push_back(row);
       for (Slice& slice : slices) slice.ran = double(slice.range.end - slice.range.begin);
-      for (Slice& slice : slices) slice.until = slice.range.end;
+      for (Slice& slice : slices) slice.moment = slice.range.end;
     }
     share_out(row, slices, placed);
   }
@@ -130,8 +131,9 @@ class Placer {
     for (; slice != last && slice->range.begin < end; ++slice) {
       const uint64_t from = std::max(event.time_ns, slice->range.begin), to = std::min(end, slice->range.end);
       if (from >= to) continue;
-      slice->ran += double(to - from) * event.running / RunEvent::kWhole;
-      slice->until = to;
+      const double length = double(to - from) * event.running / RunEvent::kWhole;
+      slice->ran += length;
+      if (length > slice->longest) slice->longest = length, slice->moment = from + (to - from + 1) / 2;
       ran = true;
     }
     return ran;
@@ -152,7 +154,7 @@ class Placer {
       const uint64_t part = &*slice == last ? left : std::min(left, share);
       ran -= slice->ran;
       left -= part;
-      if (part) placed.push_back({row.thread, {slice->until}, {part}, row.path, row.kind});
+      if (part) placed.push_back({row.thread, {slice->moment}, {part}, row.path, row.kind});
     }
   }
 
