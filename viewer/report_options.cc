@@ -224,7 +224,8 @@ Options band_options(view::Request& request) {
       {"Bands", "--band", "BANDS", "idle,poor",
        "Explain the moments in these bands, of idle, poor, ok, ideal, over.", set_bands(request.explained)},
       {"Bands", "--sort", "WHAT", "self, in trees total, for waits idle and poor",
-       "Sort by self, total, samples, or by the time in a band: idle, poor, ok, ideal, over. Of waits "
+       "Sort lists, and in trees what is below each row, by self, total, samples, or by the time in a band: "
+       "idle, poor, ok, ideal, over. Of waits "
        "self and total are all of their time, samples their number.",
        set_choice<view::Sort>(request.sort, {{"self", view::Sort::kSelf},
                                              {"total", view::Sort::kTotal},

@@ -28,7 +28,7 @@ def run(command, **more):
 class Varve:
     def __init__(self, build, timer):
         self.name = f"varve --timer {timer}"
-        self.rates_ms = (10,) if timer == "auto" else (10, 1)  # at 1 ms the default is the one or the other
+        self.rates_ms = (10, 1)
         self.varve, self.options = os.path.join(build, "varve"), ["--timer", timer]
 
     def is_allowed(self, at):

@@ -19,8 +19,7 @@ cat >> RESULTS.new <<'TEXT'
 
 - A program that works in step with the clock is hidden from whatever looks at scheduler ticks, as timers of CPU clocks do: varve with
   `--timer cpu`, gperftools and gprofng. Events of perf have a timer of their own, and so no such bias. By default (`auto`) varve gives
-  them, where they are allowed, to threads that wait often, and below the kernel's tick to all that have used 4 ms of CPU time: at 1 ms
-  `auto` is the column of `perf`, but for short threads.
+  them, where they are allowed, to threads that wait often, and below the kernel's tick to all that have used 4 ms of CPU time.
 - gprofng of Debian takes a sample each 100 ms of the main thread and none of others.
 TEXT
 mv RESULTS.new RESULTS.md

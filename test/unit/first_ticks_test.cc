@@ -186,3 +186,47 @@ Test(first_ticks, timers_expire_on_the_scheduler_s_ticks) {
     cr_expect_eq(all.profile.residual_placed.count, events ? 50 * 3 * kMs / 4 : 50 * 5 * kMs / 4);
   }
 }
+
+/// Threads of 8 ms that get an event each millisecond at their first tick, which comes with one of the
+/// scheduler's, each 4 ms: what they do early has its share.
+Test(first_ticks, events_that_come_with_the_first_tick) {
+  Session session;
+  session.interval = {kMs};
+  session.texts = {{session_key::kFirstTimer, "cpu"},
+                   {session_key::kTimer, "perf"},
+                   {session_key::kKernelTickNs, "4000000"}};
+  const Nanos until = early_ticks_until(session);
+  cr_assert_eq(until.count, 4 * kMs);
+  std::minstd_rand random(3);
+  std::array<double, 8> told{};  // by ms of the thread's life
+  constexpr int kThreads = 20'000;
+  for (int thread = 0; thread < kThreads; ++thread) {
+    ThreadFacts facts;
+    uint64_t last = 0, first = random() % (4 * kMs);
+    for (uint64_t tick = first; tick < 8 * kMs; last = tick, tick += kMs / 2 + random() % kMs) {
+      const uint64_t early = early_part(facts, until, last, tick - last);
+      note_first(facts, tick, tick - last, {2}, 0);
+      told[tick / kMs] += double(tick - last - early);
+      told[first / kMs] += double(early);
+    }
+    const double lacks = double(until.count) - double(facts.first_weight.count);
+    told[first / kMs] += std::min(lacks, double(8 * kMs - last));
+  }
+  for (int i = 0; i < 8; ++i)
+    cr_expect_float_eq(told[size_t(i)] / kMs / kThreads, 1, 0.1, "%d ms: %.3f", i,
+                       told[size_t(i)] / kMs / kThreads);
+}
+
+Test(first_ticks, ticks_of_one_kind_keep_their_time) {
+  Session session;
+  session.interval = {kMs};
+  session.texts = {{session_key::kFirstTimer, "cpu"},
+                   {session_key::kTimer, "cpu"},
+                   {session_key::kKernelTickNs, "4000000"}};
+  cr_expect_eq(early_ticks_until(session), Nanos{});
+  session.texts[0].second = session.texts[1].second = "perf";
+  cr_expect_eq(early_ticks_until(session), Nanos{});
+  session.texts[0].second = "cpu";
+  session.interval = {kInterval};
+  cr_expect_eq(early_ticks_until(session), Nanos{});
+}

@@ -31,7 +31,7 @@ Test(view_columns, are_an_interface) {
       {"lines", "file,line,function,module,self_ns,self_share,total_ns,total_share,samples" + place},
       {"modules", "module,path,build_id,self_ns,self_share,total_ns,total_share,samples" + bands},
       {"processes", "pid,ppid,image,program,command,start_ns,lifetime_ns,cpu_ns,samples,threads" + bands},
-      {"programs", "program,path,cpu_ns,samples,processes,threads" + bands},
+      {"programs", "program,path,cpu_ns,samples,runs,threads" + bands},
       {"summary", "field,value"},
       {"quality", "module,reason,remedy,samples,share,cpu_ns,self_ns,unnamed_share,symbols,lines"},
   };

@@ -12,12 +12,13 @@
 #include "viewer/analyze/object_numbers.h"
 
 namespace varve::analyze {
-namespace {
 
 std::string_view file_name(std::string_view path) {
   const size_t slash = path.rfind('/');
   return slash == std::string_view::npos || slash + 1 == path.size() ? path : path.substr(slash + 1);
 }
+
+namespace {
 
 std::vector<bool> threads_that_pass(const load::Profile& profile, const Filter& filter) {
   std::vector<bool> pass(profile.threads.size());

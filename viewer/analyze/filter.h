@@ -112,6 +112,9 @@ bool thread_passes(const load::Profile& profile, ThreadId thread, const Filter& 
 /// Whether a process passes Filter::process.
 bool process_passes(const load::Profile& profile, ProcessId process, const Filter& filter);
 
+/// A path without its folders; one that ends in a slash as it is.
+std::string_view file_name(std::string_view path);
+
 /// What the user typed to start the program: its argv[0] without folders and without a login shell's minus.
 /// Its file is called otherwise where a link led to it (as, which is x86_64-linux-gnu-as). Where argv[0] is
 /// missing or a title such as "sshd: user", the file's name.

@@ -38,12 +38,10 @@ struct Group {
   double part() const { return lacking > residual ? residual / lacking : 1; }
 };
 
-/// From one tick to the next while a thread has its first: CPU timers expire on ticks of the scheduler.
-Nanos first_interval(const Session& session) {
-  std::string_view first = session.text(session_key::kFirstTimer);
-  if (first.empty()) first = session.text(session_key::kTimer);
-  const bool timer = first == "cpu";
-  return std::max(session.interval, Nanos{timer ? session.number(session_key::kKernelTickNs) : 0});
+/// Older profiles do not say it.
+bool begins_with_timer(const Session& session) {
+  const std::string_view first = session.text(session_key::kFirstTimer);
+  return (first.empty() ? session.text(session_key::kTimer) : first) == "cpu";
 }
 
 class ResidualPlacer {
@@ -176,6 +174,33 @@ class ResidualPlacer {
 };
 
 }  // namespace
+
+Nanos first_interval(const Session& session) {
+  const Nanos tick{begins_with_timer(session) ? session.number(session_key::kKernelTickNs) : 0};
+  return std::max(session.interval, tick);
+}
+
+Nanos early_ticks_until(const Session& session) {
+  const bool faster = begins_with_timer(session) && session.text(session_key::kTimer) == "perf";
+  const Nanos first = first_interval(session);
+  return faster && first > session.interval ? first : Nanos{};
+}
+
+void note_first(ThreadFacts& facts, uint64_t time_ns, uint64_t weight_ns, PathId path, size_t row) {
+  if (facts.first_path.valid() && facts.first_sample.count <= time_ns) return;
+  facts.first_sample = {time_ns};
+  facts.first_weight = {weight_ns};
+  facts.first_path = path;
+  facts.first_row = row;
+}
+
+uint64_t early_part(ThreadFacts& facts, Nanos until, uint64_t before, uint64_t weight_ns) {
+  // The one that reaches beyond stands for an interval, as those that follow do.
+  const bool within = before < until.count && weight_ns <= until.count - before;
+  if (!facts.first_path.valid() || !within) return 0;
+  facts.first_weight += {weight_ns};
+  return weight_ns;
+}
 
 std::vector<LedgerRow> place_at_first_ticks(Profile& profile, const std::vector<ThreadFacts>& facts,
                                             const std::vector<LedgerRow>& rows) {

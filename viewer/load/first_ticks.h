@@ -14,6 +14,22 @@
 
 namespace varve::load {
 
+/// CPU time from one tick to the next while a thread has its first: CPU timers expire on ticks of the
+/// scheduler.
+Nanos first_interval(const Session& session);
+
+/// The CPU time of a thread up to which its later samples have more ticks than its first, which came by a CPU
+/// timer, says: where threads get events at their first tick, and these are nearer than the scheduler's
+/// ticks. There what they have up to that belongs to the place of the first. Zero elsewhere.
+Nanos early_ticks_until(const Session& session);
+
+/// Remembers a sample that is the first of its thread, and its row of the table of samples.
+void note_first(ThreadFacts& facts, uint64_t time_ns, uint64_t weight_ns, PathId path, size_t row);
+
+/// Of the weight of a sample behind `before` ns of its thread's CPU time: what belongs to the thread's first,
+/// as early_ticks_until() says.
+uint64_t early_part(ThreadFacts& facts, Nanos until, uint64_t before, uint64_t weight_ns);
+
 /// The rows, of which residual time is at the places of first samples: of the thread's own, then of those of
 /// threads that begin likewise (same program, same start routine); the rest, and what the kernel took for
 /// ends of threads and processes, stays what it was. Each thread keeps its sum. Only where the error would be

@@ -236,7 +236,7 @@ class LedgerMaker {
   PathId row_path(ThreadId thread, SpecialSite kind) {
     const bool below_start = kind == SpecialSite::kResidual || kind == SpecialSite::kNotSampled;
     SiteId start = thread.valid() && below_start ? facts_[thread.index()].start_routine : SiteId::none();
-    PathId parent = start.valid() ? tree_.child(PathTree::root(), start) : PathTree::root();
+    PathId parent = start.valid() ? tree_.child(facts_[thread.index()].above_start, start) : PathTree::root();
     return tree_.child(parent, tree_.site(kind));
   }
 

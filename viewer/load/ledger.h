@@ -31,9 +31,11 @@ struct LedgerRow {
 /// What the ledger needs of a thread beside its row.
 struct ThreadFacts {
   SiteId start_routine{};  // none where not known
+  PathId above_start{0};   // what called that, as stacks have it; the empty path where none does
   Nanos first_sample{};    // CLOCK_MONOTONIC, as is last_sample; both zero without samples
   Nanos first_weight{};    // of that sample
   PathId first_path{};     // likewise
+  size_t first_row = 0;    // likewise, in the table of samples
   Nanos last_sample{};
   Nanos last_look{};   // CLOCK_MONOTONIC: when its clock was read for Thread::end_cpu; zero where it was not
   Nanos kernel_end{};  // CPU time of its end in the kernel, as far as that is in Thread::end_cpu

@@ -42,13 +42,6 @@
 namespace varve::load {
 namespace {
 
-void note_first(ThreadFacts& facts, uint64_t time_ns, uint64_t weight_ns, PathId path) {
-  if (facts.first_path.valid() && facts.first_sample.count <= time_ns) return;
-  facts.first_sample = {time_ns};
-  facts.first_weight = {weight_ns};
-  facts.first_path = path;
-}
-
 class Loader {
  public:
   Loader(const FileSource& source, const std::string& path, const LoadOptions& options)
@@ -65,6 +58,7 @@ class Loader {
           fmt::format("cannot read the profile {}: {}", profile_.directory, first_refusal()));
     for (uint32_t i = 0; i < agents_.size(); ++i) add_process({i});
     complete_session(profile_);
+    early_until_ = early_ticks_until(profile_.session);
     forget_after_stop(profile_);
     PathTree tree(profile_);
     profile_.sample_inputs = hash_inputs(sample_sources_, profile_);
@@ -119,6 +113,7 @@ class Loader {
   WaitRows wait_rows_{profile_.waits};
   std::vector<PathId> chunk_paths_;
   std::vector<format::ControlChange> changes_;  // of the recording's state
+  Nanos early_until_;                           // of the session, early_ticks_until()
   uint64_t sample_bytes_ = 0;                   // of the chunks added so far
   std::vector<format::ProcessExitRecord> reaped_;
   WaitLooks looks_;
@@ -272,7 +267,7 @@ bool Loader::adopt_samples(PathTree& tree) {
     for (const size_t end = row + run.samples; row < end; ++row) thread.sampled += {decoded->weight_ns[row]};
     facts_[run.thread].last_sample = {decoded->time_ns[row - 1]};
     note_first(facts_[run.thread], decoded->time_ns[row - run.samples], decoded->weight_ns[row - run.samples],
-               decoded->leaf[row - run.samples]);
+               decoded->leaf[row - run.samples], row - run.samples);
     profile_.sampled += thread.sampled;
   }
   table_.adopt(*std::move(decoded));
@@ -333,11 +328,13 @@ void Loader::add_chunk(const DecodedChunk& chunk, PathTree& tree) {
       }
       // What no run can have used comes from a damaged file; sums must not wrap.
       uint64_t weight = std::min(sample.weight_ns, kMostCpuNs - profile_.sampled.count - sum);
-      table_.add(sample.time_ns, weight, chunk_paths_[row]);
+      const uint64_t early = early_part(facts_[id.index()], early_until_, thread.sampled.count + sum, weight);
+      if (early != 0) table_.add_weight(facts_[id.index()].first_row, early);
+      note_first(facts_[id.index()], sample.time_ns, weight, chunk_paths_[row], table_.size());
+      table_.add(sample.time_ns, weight - early, chunk_paths_[row]);
       sum += weight;
       ++thread.samples;
       last = std::max(last, Nanos{sample.time_ns});
-      note_first(facts_[id.index()], sample.time_ns, weight, chunk_paths_[row]);
     }
     thread.sampled += {sum};
     profile_.sampled += {sum};

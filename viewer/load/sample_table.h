@@ -21,6 +21,8 @@ class SampleTable {
     paths_.push_back(path);
   }
   size_t size() const { return time_.size(); }
+  /// Adds to the weight of a row, by its number in the order in which rows were added.
+  void add_weight(size_t row, uint64_t weight_ns) { weight_[row] += weight_ns; }
 
   /// All rows at once, into an empty table.
   void adopt(DecodedSamples samples);

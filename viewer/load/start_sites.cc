@@ -3,11 +3,45 @@
 // Context: viewer.
 #include "viewer/load/start_sites.h"
 
+#include <algorithm>
+#include <array>
+#include <map>
 #include <optional>
 
 #include "viewer/load/mapping_index.h"
 
 namespace varve::load {
+namespace {
+
+/// What a stack has above the routine; the empty path where none of its outermost frames is in that.
+PathId above_routine(const Profile& profile, PathId leaf, const Site& routine) {
+  constexpr size_t kOutermost = 4;          // clone3, start_thread, perhaps one of a language's library
+  constexpr uint64_t kLongest = 64 * 1024;  // bytes of code
+  std::array<PathId, kOutermost> last;
+  size_t depth = 0;
+  for (PathId path = leaf; path != PathTree::root(); path = profile.paths[path.index()].parent)
+    last[depth++ % kOutermost] = path;
+  for (size_t i = 1; i <= std::min(depth, kOutermost); ++i) {
+    const Path& path = profile.paths[last[(depth - i) % kOutermost].index()];
+    const Site& site = profile.sites[path.site.index()];
+    if (site.module == routine.module && site.vaddr.value - routine.vaddr.value < kLongest)
+      return path.parent;
+  }
+  return PathTree::root();
+}
+
+/// By the first sample of the first thread of each routine that has one.
+void find_above(const Profile& profile, std::vector<ThreadFacts>& facts) {
+  std::map<SiteId, PathId> known;
+  for (const ThreadFacts& each : facts)
+    if (each.start_routine.valid() && each.first_path.valid() && !known.contains(each.start_routine))
+      known.emplace(each.start_routine,
+                    above_routine(profile, each.first_path, profile.sites[each.start_routine.index()]));
+  for (ThreadFacts& each : facts)
+    if (const auto at = known.find(each.start_routine); at != known.end()) each.above_start = at->second;
+}
+
+}  // namespace
 
 void find_start_sites(const Profile& profile, std::span<const SampleSource> sources,
                       std::span<const uint64_t> routines, PathTree& tree, std::vector<ThreadFacts>& facts) {
@@ -26,6 +60,7 @@ void find_start_sites(const Profile& profile, std::span<const SampleSource> sour
     const Mapping& mapping = profile.mappings[hit.mapping];
     facts[i].start_routine = tree.site(Site{mapping.module, {routines[i] - mapping.bias}});
   }
+  find_above(profile, facts);
 }
 
 }  // namespace varve::load

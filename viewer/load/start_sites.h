@@ -13,7 +13,8 @@
 
 namespace varve::load {
 
-/// Fills ThreadFacts::start_routine, none where no file was mapped there. `routines`: addresses by thread, 0
+/// Fills ThreadFacts::start_routine, none where no file was mapped there, and ThreadFacts::above_start, so
+/// that time without a stack stands in call trees where stacks do. `routines`: addresses by thread, 0
 /// where not known; `sources` by process; `facts` has a row a thread.
 void find_start_sites(const Profile& profile, std::span<const SampleSource> sources,
                       std::span<const uint64_t> routines, PathTree& tree, std::vector<ThreadFacts>& facts);

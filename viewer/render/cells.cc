@@ -12,14 +12,21 @@
 namespace varve::render {
 
 uint64_t largest_time(const view::Table& table) {
-  uint64_t most = 0;
+  // What was cut may be a thousand times as much as what stands: then its digits, not those of the rows, are
+  // too many.
+  constexpr uint64_t kMoreDigits = 1000;
+  uint64_t most = 0, of_sums = 0;
   for (size_t j = 0; j < table.columns.size(); ++j) {
     const view::Column& column = table.columns[j];
     if (column.title.empty() || column.unit != view::Unit::kTime) continue;
-    for (size_t i = 0; i < table.rows.size(); ++i)
-      if (const auto* number = std::get_if<uint64_t>(&table.row(i)[j])) most = std::max(most, *number);
+    for (size_t i = 0; i < table.rows.size(); ++i) {
+      const view::RowKind kind = table.rows[i].kind;
+      uint64_t& largest =
+          kind == view::RowKind::kRest || kind == view::RowKind::kFilteredOut ? of_sums : most;
+      if (const auto* number = std::get_if<uint64_t>(&table.row(i)[j])) largest = std::max(largest, *number);
+    }
   }
-  return most;
+  return most == 0 ? of_sums : std::max(most, of_sums / kMoreDigits);
 }
 
 TimeScale common_scale(const view::Table& table) { return time_scale(largest_time(table)); }

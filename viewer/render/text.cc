@@ -88,10 +88,11 @@ std::string ledger_line(const analyze::Ledger& ledger) {
 }
 
 std::string placed_line(const analyze::Ledger& ledger) {
+  const TimeScale scale = time_scale(ledger.cpu.count);
   return fmt::format(
-      "Of the residual {} are at the functions of threads' first samples, whose own time is less than the "
-      "interval they stand for.",
-      time_text(ledger.residual_placed.count));
+      "Of this residual, {} {} stand at functions: the first sample of a short thread counts for a whole "
+      "interval.",
+      time_number(ledger.residual_placed.count, scale), scale.unit);
 }
 
 std::string text(const view::View& view, const TextStyle& style) {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 // CPU time by program: what a make or a script of many short processes used each of its tools for.
 // Context: viewer.
+#include <fmt/format.h>
+
 #include <map>
 #include <tuple>
 
 #include "viewer/view/band_columns.h"
 #include "viewer/view/fill_rows.h"
 #include "viewer/view/make.h"
+#include "viewer/view/shown_part.h"
 
 namespace varve::view {
 namespace {
@@ -17,7 +20,7 @@ using analyze::kSamples;
 /// Programs by the name and file that processes began with, in the order of the first ones.
 struct Programs {
   std::vector<const load::Process*> first;
-  std::vector<uint64_t> processes, threads;  // of each
+  std::vector<uint64_t> runs, threads;  // of each; a run is an image
   std::vector<uint32_t> of_process;
 };
 
@@ -29,10 +32,10 @@ Programs find_programs(const load::Profile& profile) {
     const auto [at, added] = known.try_emplace(key, uint32_t(found.first.size()));
     if (added) {
       found.first.push_back(&process);
-      found.processes.push_back(0);
+      found.runs.push_back(0);
     }
     found.of_process.push_back(at->second);
-    ++found.processes[at->second];
+    ++found.runs[at->second];
   }
   found.threads.resize(found.first.size());
   for (const load::Thread& thread : profile.threads)
@@ -50,6 +53,12 @@ analyze::MetricTable by_program(const load::Profile& profile, const Programs& pr
   return metrics;
 }
 
+/// "awk (mawk)" where the file has another name, as its functions' module has.
+std::string shown_program(const load::Process& process) {
+  const std::string_view name = analyze::program_name(process), file = analyze::file_name(process.exe);
+  return file.empty() || file == name ? std::string(name) : fmt::format("{} ({})", name, file);
+}
+
 Table program_table(const Source& source, const BandColumns& bands) {
   Table table;
   table.id = "programs";
@@ -57,15 +66,16 @@ Table program_table(const Source& source, const BandColumns& bands) {
   table.columns = {
       {"", source.of_waits ? "Wait" : "CPU", Unit::kTime},
       {"", source.of_waits ? "Wait%" : "CPU%", Unit::kShare},
-      {"", "Processes", Unit::kCount, false, -1, 4},
-      {"", "Mean", Unit::kMean, false, -1, 3},
+      {"", "Runs", Unit::kCount, false, -1, 4},
+      {"", source.of_waits ? "Wait/run" : "CPU/run", Unit::kMean, false, -1, 3},
       {"", "Threads", Unit::kCount, false, -1, 1},
       {"", "Samples", Unit::kCount, false, -1, 2},
   };
   bands.add_text_columns(table);
   const std::vector<Column> rest = {
-      {"program", "Program", Unit::kText}, {"path", "", Unit::kText},       {"cpu_ns", "", Unit::kTime},
-      {"samples", "", Unit::kCount},       {"processes", "", Unit::kCount}, {"threads", "", Unit::kCount},
+      {"", "Program", Unit::kText},  {"program", "", Unit::kText},  {"path", "", Unit::kText},
+      {"cpu_ns", "", Unit::kTime},   {"samples", "", Unit::kCount}, {"runs", "", Unit::kCount},
+      {"threads", "", Unit::kCount},
   };
   table.columns.insert(table.columns.end(), rest.begin(), rest.end());
   bands.add_data_columns(table);
@@ -81,25 +91,29 @@ Made make_programs(const Source& source, const Request& request, const analyze::
   const BandColumns bands(source, largest_cpu(sums));
   View view;
   Table table = program_table(source, bands);
-  const auto add = [&](RowKind kind, std::span<const uint64_t> sum, std::string_view name,
-                       std::string_view path, Cell processes, Cell mean, Cell threads) {
+  const auto add = [&](RowKind kind, std::span<const uint64_t> sum, std::string_view shown,
+                       std::string_view name, std::string_view path, Cell runs, Cell mean, Cell threads) {
     table.begin({0, kind, false});
-    table.put({sum[kCpu], share(sum[kCpu], all), processes, mean, threads, sum[kSamples]});
+    table.put({sum[kCpu], share(sum[kCpu], all), runs, mean, threads, sum[kSamples]});
     bands.put_text(table, sum);
-    table.put({name, path, sum[kCpu], sum[kSamples], processes, threads});
+    table.put({shown, name, path, sum[kCpu], sum[kSamples], runs, threads});
     bands.put_data(table, sum);
   };
   fill_rows(
       sums, rows_left(sums, programs.first.size(), request), selection, request,
       [&](uint32_t i) {
-        const uint64_t processes = programs.processes[i];
-        add(RowKind::kOrdinary, sums.row(i), analyze::program_name(*programs.first[i]),
-            programs.first[i]->exe, processes, sums.at(i, kCpu) / processes, programs.threads[i]);
+        const load::Process& first = *programs.first[i];
+        const uint64_t runs = programs.runs[i];
+        add(RowKind::kOrdinary, sums.row(i), view.own(shown_program(first)), analyze::program_name(first),
+            first.exe, runs, sums.at(i, kCpu) / runs, programs.threads[i]);
       },
-      [&](RowKind kind, std::string label, const std::vector<uint64_t>& sum) {
-        add(kind, sum, view.own(std::move(label)), {}, {}, {}, {});
+      [&](RowKind kind, std::string text, const std::vector<uint64_t>& sum) {
+        const std::string_view label = view.own(std::move(text));
+        add(kind, sum, label, label, {}, {}, {}, {});
       });
   view.tables.push_back(std::move(table));
+  if (source.profile.processes.size() > count_processes(source.profile))
+    view.notes.push_back("Each fork and each exec begins a run.");
   return view;
 }
 

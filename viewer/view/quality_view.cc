@@ -207,6 +207,18 @@ std::string timer_words(const load::Profile& profile) {
   return words;
 }
 
+/// Of how much of the CPU time samples tell what it was.
+std::string covered_words(const load::Profile& profile) {
+  const uint64_t all = (profile.sampled + profile.residual + profile.unsampled).count;
+  const auto part = [&](Nanos time) { return fmt::format("{:.1f}%", 100 * share(time.count, all)); };
+  std::string words = part(profile.sampled) + " sampled";
+  if (profile.residual_placed != Nanos{})
+    words += fmt::format(" and {} more that first samples of short threads stand for",
+                         part(profile.residual_placed));
+  return words + fmt::format(", {} without a sample, {} not sampled",
+                             part(profile.residual - profile.residual_placed), part(profile.unsampled));
+}
+
 void add_quality_facts(View& view, const load::Profile& profile, const analyze::Quality& quality) {
   uint64_t cpu = 0, unnamed = 0;
   for (const analyze::ModuleTime& module : quality.modules)
@@ -217,6 +229,7 @@ void add_quality_facts(View& view, const load::Profile& profile, const analyze::
   const auto value = [&](const char* id, Unit unit, Cell cell) {
     view.facts.push_back({id, "", unit, cell});
   };
+  text("CPU time", covered_words(profile));
   text("Whole stacks", whole_words(quality));
   text("Named", cpu == 0 ? "no time in code"
                          : fmt::format("{} of the time in code is in functions with a name",

@@ -215,7 +215,8 @@ class TreeTable {
   Order order_;
 };
 
-Table tree_table(const Source& source, const char* id, const char* title) {
+/// What is sorted by stays where room is short.
+Table tree_table(const Source& source, const Request& request, const char* id, const char* title) {
   const BandColumns bands(source, 1);
   Table table;
   table.id = id;
@@ -223,7 +224,7 @@ Table tree_table(const Source& source, const char* id, const char* title) {
   table.columns = {
       {"", "Total", Unit::kTime},
       {"", "Total%", Unit::kShare},
-      {"", "Self", Unit::kTime, false, -1, 4},
+      {"", "Self", Unit::kTime, false, -1, request.sort == Sort::kSelf ? 0 : 4},
   };
   bands.add_text_columns(table);
   const std::vector<Column> rest = {
@@ -272,14 +273,14 @@ View tree_view(const Source& source, const Request& request, const analyze::Sele
 Made make_top_down(const Source& source, const Request& request, const analyze::Selection& selection) {
   const auto tree = analyze::call_tree(source.profile, source.symbols, selection.by_path, request.inlines,
                                        threshold(request, selection));
-  return tree_view(source, request, selection, tree, tree_table(source, "top_down", "Call tree"));
+  return tree_view(source, request, selection, tree, tree_table(source, request, "top_down", "Call tree"));
 }
 
 Made make_bottom_up(const Source& source, const Request& request, const analyze::Selection& selection) {
   const auto tree = analyze::caller_tree(source.profile, source.symbols, selection.by_path, request.inlines,
                                          threshold(request, selection));
   return tree_view(source, request, selection, tree,
-                   tree_table(source, "bottom_up", "Function, then its callers"));
+                   tree_table(source, request, "bottom_up", "Function, then its callers"));
 }
 
 }  // namespace varve::view
