@@ -16,6 +16,9 @@ inline constexpr uint32_t kSigtrapMajor = 6;   // Linux 6.1 is the first that se
 inline constexpr uint32_t kSigtrapMinor = 1;   // before, it interrupted calls
 inline constexpr long kTickEventBytes = 4096;  // what is mapped of an event: its first page keeps it alive
 
+/// CPU time of a thread before it gets one, where nobody asked for events: short threads are spared the cost.
+inline constexpr uint64_t kEventsAfterNs = 4'000'000;
+
 /// A signal every `period_ns` of CPU time, in the kernel as well as outside; `word` comes with it. It ends
 /// with the program, and is not inherited.
 inline perf_event_attr tick_event(uint64_t period_ns, uint64_t word) {

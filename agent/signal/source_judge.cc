@@ -9,6 +9,7 @@
 
 #include "agent/signal/agent_state.h"
 #include "agent/signal/raw_syscall.h"
+#include "common/tick_event.h"
 
 namespace varve::agent {
 namespace {
@@ -27,8 +28,8 @@ Suits judge_cost(const StepEvidence& seen) {
 uint64_t least_judged_ns(uint64_t interval_ns) {
   // To open an event takes 0.1 ms, so 20,000 threads of 0.1 ms that had one from their start took three times
   // as long. How often one waits takes some intervals to know, of which in the worst case none has a sample.
-  constexpr uint64_t kLeastNs = 4'000'000, kIntervals = 4;
-  return agent_state.events_in_step ? interval_ns * kIntervals : kLeastNs;
+  constexpr uint64_t kIntervals = 4;
+  return agent_state.events_in_step ? interval_ns * kIntervals : format::kEventsAfterNs;
 }
 
 Suits judge_source(ThreadBlock& block, uint64_t cpu_ns, uint64_t interval_ns) {

@@ -187,32 +187,32 @@ Test(first_ticks, timers_expire_on_the_scheduler_s_ticks) {
   }
 }
 
-/// Threads of 8 ms that get an event each millisecond at their first tick, which comes with one of the
-/// scheduler's, each 4 ms: what they do early has its share.
-Test(first_ticks, events_that_come_with_the_first_tick) {
+/// Threads of 12 ms have a tick of their timer each 4 ms until they have used as much, then an event each
+/// millisecond: what they do early has its share, too.
+Test(first_ticks, events_that_come_after_the_first_tick) {
   Session session;
   session.interval = {kMs};
   session.texts = {{session_key::kFirstTimer, "cpu"},
                    {session_key::kTimer, "perf"},
                    {session_key::kKernelTickNs, "4000000"}};
-  const Nanos until = early_ticks_until(session);
-  cr_assert_eq(until.count, 4 * kMs);
+  const EarlyTicks early = early_ticks(session);
   std::minstd_rand random(3);
-  std::array<double, 8> told{};  // by ms of the thread's life
+  std::array<double, 12> told{};  // by ms of the thread's life
   constexpr int kThreads = 20'000;
   for (int thread = 0; thread < kThreads; ++thread) {
     ThreadFacts facts;
     uint64_t last = 0, first = random() % (4 * kMs);
-    for (uint64_t tick = first; tick < 8 * kMs; last = tick, tick += kMs / 2 + random() % kMs) {
-      const uint64_t early = early_part(facts, until, last, tick - last);
+    const auto next = [&](uint64_t tick) { return tick < 4 * kMs ? 4 * kMs : kMs / 2 + random() % kMs; };
+    for (uint64_t tick = first; tick < 12 * kMs; last = tick, tick += next(tick)) {
+      const uint64_t part = early_part(facts, early, last, tick - last);
       note_first(facts, tick, tick - last, {2}, 0);
-      told[tick / kMs] += double(tick - last - early);
-      told[first / kMs] += double(early);
+      told[tick / kMs] += double(tick - last - part);
+      told[first / kMs] += double(part);
     }
-    const double lacks = double(until.count) - double(facts.first_weight.count);
-    told[first / kMs] += std::min(lacks, double(8 * kMs - last));
+    const double lacks = double(4 * kMs) - double(facts.first_weight.count);
+    told[first / kMs] += std::min(lacks, double(12 * kMs - last));
   }
-  for (int i = 0; i < 8; ++i)
+  for (int i = 0; i < 12; ++i)
     cr_expect_float_eq(told[size_t(i)] / kMs / kThreads, 1, 0.1, "%d ms: %.3f", i,
                        told[size_t(i)] / kMs / kThreads);
 }
@@ -223,10 +223,10 @@ Test(first_ticks, ticks_of_one_kind_keep_their_time) {
   session.texts = {{session_key::kFirstTimer, "cpu"},
                    {session_key::kTimer, "cpu"},
                    {session_key::kKernelTickNs, "4000000"}};
-  cr_expect_eq(early_ticks_until(session), Nanos{});
+  cr_expect_eq(early_ticks(session).until, Nanos{});
   session.texts[0].second = session.texts[1].second = "perf";
-  cr_expect_eq(early_ticks_until(session), Nanos{});
+  cr_expect_eq(early_ticks(session).until, Nanos{});
   session.texts[0].second = "cpu";
   session.interval = {kInterval};
-  cr_expect_eq(early_ticks_until(session), Nanos{});
+  cr_expect_eq(early_ticks(session).until, Nanos{});
 }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "common/session_keys.h"
+#include "common/tick_event.h"
 #include "viewer/load/held_back.h"
 
 namespace varve::load {
@@ -180,10 +181,11 @@ Nanos first_interval(const Session& session) {
   return std::max(session.interval, tick);
 }
 
-Nanos early_ticks_until(const Session& session) {
-  const bool faster = begins_with_timer(session) && session.text(session_key::kTimer) == "perf";
-  const Nanos first = first_interval(session);
-  return faster && first > session.interval ? first : Nanos{};
+EarlyTicks early_ticks(const Session& session) {
+  const bool two_kinds = begins_with_timer(session) && session.text(session_key::kTimer) == "perf";
+  const Nanos first = first_interval(session), from{format::kEventsAfterNs};
+  return two_kinds && first > session.interval && first <= from ? EarlyTicks{from, from + first}
+                                                                : EarlyTicks{};
 }
 
 void note_first(ThreadFacts& facts, uint64_t time_ns, uint64_t weight_ns, PathId path, size_t row) {
@@ -194,12 +196,15 @@ void note_first(ThreadFacts& facts, uint64_t time_ns, uint64_t weight_ns, PathId
   facts.first_row = row;
 }
 
-uint64_t early_part(ThreadFacts& facts, Nanos until, uint64_t before, uint64_t weight_ns) {
+uint64_t early_part(ThreadFacts& facts, const EarlyTicks& early, uint64_t before, uint64_t weight_ns) {
   // The one that reaches beyond stands for an interval, as those that follow do.
-  const bool within = before < until.count && weight_ns <= until.count - before;
+  const bool within =
+      before >= early.from.count && before < early.until.count && weight_ns <= early.until.count - before;
   if (!facts.first_path.valid() || !within) return 0;
-  facts.first_weight += {weight_ns};
-  return weight_ns;
+  const Nanos lacks = saturating_sub(early.until - early.from, facts.first_weight);
+  const Nanos part = std::min(lacks, Nanos{weight_ns});
+  facts.first_weight += part;
+  return part.count;
 }
 
 std::vector<LedgerRow> place_at_first_ticks(Profile& profile, const std::vector<ThreadFacts>& facts,

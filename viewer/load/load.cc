@@ -58,7 +58,7 @@ class Loader {
           fmt::format("cannot read the profile {}: {}", profile_.directory, first_refusal()));
     for (uint32_t i = 0; i < agents_.size(); ++i) add_process({i});
     complete_session(profile_);
-    early_until_ = early_ticks_until(profile_.session);
+    early_ = early_ticks(profile_.session);
     forget_after_stop(profile_);
     PathTree tree(profile_);
     profile_.sample_inputs = hash_inputs(sample_sources_, profile_);
@@ -113,8 +113,8 @@ class Loader {
   WaitRows wait_rows_{profile_.waits};
   std::vector<PathId> chunk_paths_;
   std::vector<format::ControlChange> changes_;  // of the recording's state
-  Nanos early_until_;                           // of the session, early_ticks_until()
-  uint64_t sample_bytes_ = 0;                   // of the chunks added so far
+  EarlyTicks early_;
+  uint64_t sample_bytes_ = 0;  // of the chunks added so far
   std::vector<format::ProcessExitRecord> reaped_;
   WaitLooks looks_;
   std::vector<FileLength> lengths_;
@@ -328,7 +328,7 @@ void Loader::add_chunk(const DecodedChunk& chunk, PathTree& tree) {
       }
       // What no run can have used comes from a damaged file; sums must not wrap.
       uint64_t weight = std::min(sample.weight_ns, kMostCpuNs - profile_.sampled.count - sum);
-      const uint64_t early = early_part(facts_[id.index()], early_until_, thread.sampled.count + sum, weight);
+      const uint64_t early = early_part(facts_[id.index()], early_, thread.sampled.count + sum, weight);
       if (early != 0) table_.add_weight(facts_[id.index()].first_row, early);
       note_first(facts_[id.index()], sample.time_ns, weight, chunk_paths_[row], table_.size());
       table_.add(sample.time_ns, weight - early, chunk_paths_[row]);
