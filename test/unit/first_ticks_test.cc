@@ -9,11 +9,13 @@
 #include <vector>
 
 #include "common/session_keys.h"
+#include "test/unit/profile_builder.h"
 #include "test/unit/time_units.h"
 #include "viewer/load/first_ticks.h"
 
 using namespace varve;
 using namespace varve::load;
+using namespace varve::test;
 
 namespace {
 
@@ -187,9 +189,9 @@ Test(first_ticks, timers_expire_on_the_scheduler_s_ticks) {
   }
 }
 
-/// Threads of 12 ms have a tick of their timer each 4 ms until they have used as much, then an event each
-/// millisecond: what they do early has its share, too.
-Test(first_ticks, events_that_come_after_the_first_tick) {
+/// Threads of 12 ms have a tick of their timer each 4 ms until they have used as much, with what they had
+/// used before; then an event each millisecond.
+void expect_even(uint64_t start_cpu) {
   Session session;
   session.interval = {kMs};
   session.texts = {{session_key::kFirstTimer, "cpu"},
@@ -201,10 +203,14 @@ Test(first_ticks, events_that_come_after_the_first_tick) {
   constexpr int kThreads = 20'000;
   for (int thread = 0; thread < kThreads; ++thread) {
     ThreadFacts facts;
+    Thread row;
+    row.start_cpu = {start_cpu};
     uint64_t last = 0, first = random() % (4 * kMs);
-    const auto next = [&](uint64_t tick) { return tick < 4 * kMs ? 4 * kMs : kMs / 2 + random() % kMs; };
+    const auto next = [&](uint64_t tick) {
+      return start_cpu + tick < 4 * kMs ? 4 * kMs : kMs / 2 + random() % kMs;
+    };
     for (uint64_t tick = first; tick < 12 * kMs; last = tick, tick += next(tick)) {
-      const uint64_t part = early_part(facts, early, last, tick - last);
+      const uint64_t part = early_part(row, facts, early, last, tick - last);
       note_first(facts, tick, tick - last, {2}, 0);
       told[tick / kMs] += double(tick - last - part);
       told[first / kMs] += double(part);
@@ -213,8 +219,35 @@ Test(first_ticks, events_that_come_after_the_first_tick) {
     told[first / kMs] += std::min(lacks, double(12 * kMs - last));
   }
   for (int i = 0; i < 12; ++i)
-    cr_expect_float_eq(told[size_t(i)] / kMs / kThreads, 1, 0.1, "%d ms: %.3f", i,
-                       told[size_t(i)] / kMs / kThreads);
+    cr_expect_float_eq(told[size_t(i)] / kMs / kThreads, 1, 0.1, "%lu ms before, %d ms: %.3f",
+                       start_cpu / kMs, i, told[size_t(i)] / kMs / kThreads);
+}
+
+/// What they do early has its share, too.
+Test(first_ticks, events_that_come_after_the_first_tick) {
+  expect_even(0);
+  expect_even(6 * kMs);
+}
+
+/// Weights move within a thread, and the file of decoded samples has them as they were moved.
+Test(first_ticks, early_events_give_to_the_first_sample) {
+  ProfileBuilder builder;
+  const size_t process = builder.add_process(1);
+  builder.add_thread(process, 1);
+  builder.add_thread(process, 2);
+  builder.add_text(session_key::kFirstTimer, "cpu");
+  builder.add_text(session_key::kTimer, "perf");
+  builder.add_text(session_key::kKernelTickNs, "4000000");
+  builder.add_text(session_key::kIntervalNs, "1000000");
+  for (const uint64_t weight : {kMs, 4 * kMs, kMs, kMs, kMs, kMs})
+    builder.add_sample(process, 1, {0x1000}, weight);
+  const Profile profile = builder.load();
+  std::vector<uint64_t> weights;
+  for (size_t row = 0; row < profile.samples.size(); ++row)
+    if (profile.samples.ticks[row]) weights.push_back(profile.samples.weight_ns[row]);
+  // Up to 8 ms: of the third to the fifth.
+  cr_expect(weights == (std::vector<uint64_t>{4 * kMs, 4 * kMs, 0, 0, 0, kMs}));
+  cr_expect_eq(profile.sampled, Nanos{9 * kMs});
 }
 
 Test(first_ticks, ticks_of_one_kind_keep_their_time) {

@@ -171,14 +171,23 @@ Test(view_conservation, trees_are_sorted_below_each_row) {
   const RandomProfile made = test::random_profile(5);
   view::Request request;
   request.bands.target = 2;
-  for (const char* kind : {"top-down", "bottom-up"}) {
-    const size_t all = csv_of(kind, made, request).size();
+  const std::pair<const char*, double> views[] = {
+      {"top-down", 0}, {"top-down", 0.02}, {"top-down", 0.1}, {"bottom-up", 0}, {"bottom-up", 0.02}};
+  for (const auto& [kind, least] : views) {
+    request.min_share = least;
+    request.fold_recursion = least != 0;
+    request.sort = view::Sort::kUsual;
+    const Rows usual = csv_of(kind, made, request);
+    const size_t all = usual.size();
+    const uint64_t whole_ns = sum(usual, "self_ns");
     for (const auto& [sort, name] :
          {std::pair(view::Sort::kUsual, "total_ns"), std::pair(view::Sort::kSelf, "self_ns"),
           std::pair(view::Sort::kPoor, "total_poor_ns"), std::pair(view::Sort::kOver, "total_over_ns")}) {
       request.sort = sort;
       const Rows rows = csv_of(kind, made, request);
       cr_expect_eq(rows.size(), all);
+      cr_expect_eq(sum(rows, "self_ns"), whole_ns);
+      if (request.fold_recursion && sort == view::Sort::kSelf) continue;  // a folded row has more of its own
       const size_t j = column(rows, name), depth = column(rows, "depth");
       std::map<uint64_t, uint64_t> last;  // by depth: what the row before it below the same one has
       for (size_t i = 1; i < rows.size() && rows[i][j] != ""; ++i) {

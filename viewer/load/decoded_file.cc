@@ -10,6 +10,7 @@
 
 #include "common/bytes.h"
 #include "viewer/load/chunk_reader.h"
+#include "viewer/load/first_ticks.h"
 #include "viewer/load/ledger.h"
 
 #define XXH_INLINE_ALL
@@ -19,7 +20,7 @@ namespace varve::load {
 namespace {
 
 /// Grows with every change of what the same samples decode to.
-constexpr uint64_t kDecoding = 2;
+constexpr uint64_t kDecoding = 3;
 
 // Rows of paths and leaves have the same bytes in the file and here.
 static_assert(sizeof(Path) == sizeof(format::DecodedPath) && offsetof(Path, site) == 4);
@@ -197,6 +198,8 @@ void check_waits(const DecodedSamples& rows, const Profile& profile) {
 
 uint64_t hash_inputs(std::span<const SampleSource> sources, const Profile& profile) {
   Hash hash;
+  const EarlyTicks early = early_ticks(profile.session);
+  for (const Nanos time : {early.from, early.until, profile.session.interval}) hash.add(time.count);
   for (const SampleSource& source : sources) {
     hash.add(source.file->session_id.data(), source.file->session_id.size());
     hash.add(uint64_t(uint32_t(source.file->process.pid)) << 32 | source.file->process.image);

@@ -182,10 +182,11 @@ Nanos first_interval(const Session& session) {
 }
 
 EarlyTicks early_ticks(const Session& session) {
+  constexpr uint64_t kIntervals = 2;  // distances of events are drawn around one
   const bool two_kinds = begins_with_timer(session) && session.text(session_key::kTimer) == "perf";
   const Nanos first = first_interval(session), from{format::kEventsAfterNs};
-  return two_kinds && first > session.interval && first <= from ? EarlyTicks{from, from + first}
-                                                                : EarlyTicks{};
+  if (!two_kinds || first <= session.interval || first > from) return {};
+  return {from, from + first, {kIntervals * session.interval.count}};
 }
 
 void note_first(ThreadFacts& facts, uint64_t time_ns, uint64_t weight_ns, PathId path, size_t row) {
@@ -196,11 +197,14 @@ void note_first(ThreadFacts& facts, uint64_t time_ns, uint64_t weight_ns, PathId
   facts.first_row = row;
 }
 
-uint64_t early_part(ThreadFacts& facts, const EarlyTicks& early, uint64_t before, uint64_t weight_ns) {
+uint64_t early_part(const Thread& thread, ThreadFacts& facts, const EarlyTicks& early, uint64_t before,
+                    uint64_t weight_ns) {
+  if (!facts.first_path.valid() || thread.paused != Nanos{} || weight_ns > early.longest.count) return 0;
+  // Main threads have used some before the agent began.
+  const uint64_t from = saturating_sub(early.from, thread.start_cpu).count;
+  const uint64_t until = from + (early.until - early.from).count;
   // The one that reaches beyond stands for an interval, as those that follow do.
-  const bool within =
-      before >= early.from.count && before < early.until.count && weight_ns <= early.until.count - before;
-  if (!facts.first_path.valid() || !within) return 0;
+  if (before < from || before >= until || weight_ns > until - before) return 0;
   const Nanos lacks = saturating_sub(early.until - early.from, facts.first_weight);
   const Nanos part = std::min(lacks, Nanos{weight_ns});
   facts.first_weight += part;

@@ -18,9 +18,10 @@ namespace varve::load {
 /// scheduler.
 Nanos first_interval(const Session& session);
 
-/// Part of a thread's CPU time, from its start: there it may have ticks of two kinds.
+/// Part of a thread's CPU clock: there it may have ticks of two kinds.
 struct EarlyTicks {
   Nanos from, until;
+  Nanos longest;  // that an event can be from the tick before
 };
 /// Where threads get events once they have used format::kEventsAfterNs, at a tick of their timer, and these
 /// are nearer than that one's ticks: that tick comes anywhere in the range, and what events have after it in
@@ -30,9 +31,10 @@ EarlyTicks early_ticks(const Session& session);
 /// Remembers a sample that is the first of its thread, and its row of the table of samples.
 void note_first(ThreadFacts& facts, uint64_t time_ns, uint64_t weight_ns, PathId path, size_t row);
 
-/// Of the weight of a sample behind `before` ns of its thread's CPU time: what belongs to the thread's first
+/// Of the weight of a sample behind `before` ns of its thread's samples: what belongs to the thread's first
 /// one, and is added to its weight in `facts`.
-uint64_t early_part(ThreadFacts& facts, const EarlyTicks& early, uint64_t before, uint64_t weight_ns);
+uint64_t early_part(const Thread& thread, ThreadFacts& facts, const EarlyTicks& early, uint64_t before,
+                    uint64_t weight_ns);
 
 /// The rows, of which residual time is at the places of first samples: of the thread's own, then of those of
 /// threads that begin likewise (same program, same start routine); the rest, and what the kernel took for

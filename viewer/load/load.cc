@@ -328,7 +328,8 @@ void Loader::add_chunk(const DecodedChunk& chunk, PathTree& tree) {
       }
       // What no run can have used comes from a damaged file; sums must not wrap.
       uint64_t weight = std::min(sample.weight_ns, kMostCpuNs - profile_.sampled.count - sum);
-      const uint64_t early = early_part(facts_[id.index()], early_, thread.sampled.count + sum, weight);
+      const uint64_t early =
+          early_part(thread, facts_[id.index()], early_, thread.sampled.count + sum, weight);
       if (early != 0) table_.add_weight(facts_[id.index()].first_row, early);
       note_first(facts_[id.index()], sample.time_ns, weight, chunk_paths_[row], table_.size());
       table_.add(sample.time_ns, weight - early, chunk_paths_[row]);

@@ -13,7 +13,7 @@
 namespace varve::load {
 namespace {
 
-/// What a stack has above the routine; the empty path where none of its outermost frames is in that.
+/// What a whole stack has above the routine; the empty path where none of its outermost frames is in that.
 PathId above_routine(const Profile& profile, PathId leaf, const Site& routine) {
   constexpr size_t kOutermost = 4;          // clone3, start_thread, perhaps one of a language's library
   constexpr uint64_t kLongest = 64 * 1024;  // bytes of code
@@ -24,21 +24,30 @@ PathId above_routine(const Profile& profile, PathId leaf, const Site& routine) {
   for (size_t i = 1; i <= std::min(depth, kOutermost); ++i) {
     const Path& path = profile.paths[last[(depth - i) % kOutermost].index()];
     const Site& site = profile.sites[path.site.index()];
+    if (site.special()) break;
     if (site.module == routine.module && site.vaddr.value - routine.vaddr.value < kLongest)
       return path.parent;
   }
   return PathTree::root();
 }
 
-/// By the first sample of the first thread of each routine that has one.
+/// By the first samples of some threads of each routine.
 void find_above(const Profile& profile, std::vector<ThreadFacts>& facts) {
-  std::map<SiteId, PathId> known;
-  for (const ThreadFacts& each : facts)
-    if (each.start_routine.valid() && each.first_path.valid() && !known.contains(each.start_routine))
-      known.emplace(each.start_routine,
-                    above_routine(profile, each.first_path, profile.sites[each.start_routine.index()]));
+  constexpr uint32_t kMostTries = 16;
+  struct Known {
+    PathId above = PathTree::root();
+    uint32_t tries = 0;
+  };
+  std::map<SiteId, Known> known;
+  for (const ThreadFacts& each : facts) {
+    if (!each.start_routine.valid() || !each.first_path.valid()) continue;
+    Known& routine = known[each.start_routine];
+    if (routine.above == PathTree::root() && routine.tries++ < kMostTries)
+      routine.above = above_routine(profile, each.first_path, profile.sites[each.start_routine.index()]);
+  }
   for (ThreadFacts& each : facts)
-    if (const auto at = known.find(each.start_routine); at != known.end()) each.above_start = at->second;
+    if (const auto at = known.find(each.start_routine); at != known.end())
+      each.above_start = at->second.above;
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ constexpr ScreenKind kScreens[] = {
      "one function by source line and by instruction", false},
     {kProcesses, "Processes", "Proc", screen_of<ListScreen, kProcesses>, "CPU time by process", false},
     {kPrograms, "Programs", "Prog", screen_of<ListScreen, kPrograms>,
-     "CPU time by executable, of all processes that ran it", false},
+     "CPU time by program, of all processes that ran it", false},
     {kModules, "Modules", "Mod", screen_of<ListScreen, kModules>, "CPU time by program file and library",
      false},
     {kLines, "Lines", "Line", screen_of<ListScreen, kLines>, "CPU time by source line", false},

@@ -3,6 +3,7 @@
 // Context: viewer.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 
@@ -20,9 +21,20 @@ using analyze::kSamples;
 /// Programs by the name and file that processes began with, in the order of the first ones.
 struct Programs {
   std::vector<const load::Process*> first;
-  std::vector<uint64_t> runs, threads;  // of each; a run is an image
+  std::vector<uint64_t> runs, threads;  // of each, with a row; a run is an image
   std::vector<uint32_t> of_process;
 };
+
+/// Counts threads that have a row, and their images; all images where nothing is cut.
+void count_runs(const load::Profile& profile, const std::vector<bool>& threads, bool cuts,
+                Programs& programs) {
+  std::vector<bool> counted(profile.processes.size(), !cuts);
+  for (size_t i = 0; i < profile.threads.size(); ++i) {
+    const uint32_t process = profile.threads[i].process.index();
+    if (threads[i]) counted[process] = true, ++programs.threads[programs.of_process[process]];
+  }
+  for (size_t i = 0; i < counted.size(); ++i) programs.runs[programs.of_process[i]] += counted[i];
+}
 
 Programs find_programs(const load::Profile& profile) {
   Programs found;
@@ -30,16 +42,11 @@ Programs find_programs(const load::Profile& profile) {
   for (const load::Process& process : profile.processes) {
     const std::tuple key(analyze::program_name(process), std::string_view(process.exe));
     const auto [at, added] = known.try_emplace(key, uint32_t(found.first.size()));
-    if (added) {
-      found.first.push_back(&process);
-      found.runs.push_back(0);
-    }
+    if (added) found.first.push_back(&process);
     found.of_process.push_back(at->second);
-    ++found.runs[at->second];
   }
+  found.runs.resize(found.first.size());
   found.threads.resize(found.first.size());
-  for (const load::Thread& thread : profile.threads)
-    ++found.threads[found.of_process[thread.process.index()]];
   return found;
 }
 
@@ -85,7 +92,9 @@ Table program_table(const Source& source, const BandColumns& bands) {
 }  // namespace
 
 Made make_programs(const Source& source, const Request& request, const analyze::Selection& selection) {
-  const Programs programs = find_programs(source.profile);
+  Programs programs = find_programs(source.profile);
+  count_runs(source.profile, rows_left(selection.by_thread, source.profile.threads.size(), request),
+             request.cuts(), programs);
   const analyze::MetricTable sums = by_program(source.profile, programs, selection.by_thread);
   const uint64_t all = whole(selection)[kCpu];
   const BandColumns bands(source, largest_cpu(sums));
@@ -103,7 +112,7 @@ Made make_programs(const Source& source, const Request& request, const analyze::
       sums, rows_left(sums, programs.first.size(), request), selection, request,
       [&](uint32_t i) {
         const load::Process& first = *programs.first[i];
-        const uint64_t runs = programs.runs[i];
+        const uint64_t runs = std::max<uint64_t>(programs.runs[i], 1);
         add(RowKind::kOrdinary, sums.row(i), view.own(shown_program(first)), analyze::program_name(first),
             first.exe, runs, sums.at(i, kCpu) / runs, programs.threads[i]);
       },

@@ -52,7 +52,7 @@ std::span<const Kind> kinds() {
       {"callers", "one function, who calls it and whom it calls", false, OfWaits::kByMetric, make_callers},
       {"threads", "CPU time by thread", false, OfWaits::kByMetric, make_threads},
       {"processes", "CPU time by process", false, OfWaits::kByMetric, make_processes},
-      {"programs", "CPU time by executable, of all processes that ran it", false, OfWaits::kByMetric,
+      {"programs", "CPU time by program, of all processes that ran it", false, OfWaits::kByMetric,
        make_programs},
       {"modules", "CPU time by program file and library", false, OfWaits::kByMetric, make_modules},
       {"lines", "CPU time by source line", false, OfWaits::kByMetric, make_lines},

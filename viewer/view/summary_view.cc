@@ -210,8 +210,9 @@ std::vector<std::string> next_commands(const Request& request, const analyze::Qu
   }
   if (!hottest.empty() && hottest.find("unknown code") == std::string::npos) add("annotate " + hottest);
   const bool weak = quality.whole_share() < 0.99 || unnamed_share(quality) > 0.05;
-  add(weak ? "report quality" : "report top-down");
   constexpr size_t kMost = 3;
+  if (programs && weak) commands.resize(std::min(commands.size(), kMost - 1));
+  add(weak ? "report quality" : "report top-down");
   commands.resize(std::min(commands.size(), kMost));
   return commands;
 }
@@ -243,9 +244,9 @@ Made make_summary(const Source& source, const Request& request, const analyze::S
   add_concurrency(*view, source, std::move(cores), std::move(waits));
   add_shown(*view, part);
   for (std::string& sentence : pause_sentences(source.profile)) view->notes.push_back(std::move(sentence));
-  view->next =
-      next_commands(request, quality, hottest_function(view->tables.front()),
-                    of_several_programs(source.profile), any_waits, mostly_idle(source.profile, moments));
+  view->next = next_commands(request, quality, hottest_function(view->tables.front()),
+                             !request.cuts() && of_several_programs(source.profile), any_waits,
+                             mostly_idle(source.profile, moments));
   return view;
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "viewer/analyze/call_tree.h"
 #include "viewer/view/band_columns.h"
@@ -42,6 +43,16 @@ class Order {
     return {children_.data() + first_[node], children_.data() + first_[node + 1]};
   }
   bool kept(uint32_t node) const { return kept_[node]; }
+  /// None where none stands, or several.
+  std::optional<uint32_t> only_kept_child(uint32_t node) const {
+    std::optional<uint32_t> found;
+    for (const uint32_t child : children(node)) {
+      if (!kept(child)) continue;
+      if (found) return std::nullopt;
+      found = child;
+    }
+    return found;
+  }
   bool limited() const { return limited_; }
 
  private:
@@ -168,12 +179,11 @@ class TreeTable {
   std::vector<uint32_t> recursion_from(uint32_t node) const {
     std::vector<uint32_t> run = {node};
     while (request_.fold_recursion) {
-      const auto children = order_.children(run.back());
-      if (children.empty() || !order_.kept(children[0])) break;
-      if (children.size() > 1 && order_.kept(children[1])) break;
-      const analyze::TreeNode &here = tree_.nodes[run.back()], &below = tree_.nodes[children[0]];
+      const std::optional<uint32_t> child = order_.only_kept_child(run.back());
+      if (!child) break;
+      const analyze::TreeNode &here = tree_.nodes[run.back()], &below = tree_.nodes[*child];
       if (below.function != here.function || below.inlined != here.inlined) break;
-      run.push_back(children[0]);
+      run.push_back(*child);
     }
     return run;
   }
