@@ -35,6 +35,18 @@ void fill_rows(const analyze::MetricTable& metrics, const std::vector<bool>& has
     add_sum(RowKind::kFilteredOut, std::string(kFilteredOut), out);
 }
 
+/// Threads added up by the row that `of_process` has for their process; behind the `rows` the time of no
+/// thread.
+inline analyze::MetricTable add_up_threads(const load::Profile& profile,
+                                           const analyze::MetricTable& by_thread,
+                                           const std::vector<uint32_t>& of_process, size_t rows) {
+  analyze::MetricTable sums(rows + 1, by_thread.width());
+  for (size_t i = 0; i < profile.threads.size(); ++i)
+    sums.add(of_process[profile.threads[i].process.index()], by_thread, i);
+  sums.add(rows, by_thread, profile.threads.size());
+  return sums;
+}
+
 /// What has a row: everything, but if something is cut only what is left.
 inline std::vector<bool> rows_left(const analyze::MetricTable& metrics, size_t rows, const Request& request) {
   std::vector<bool> has(rows);

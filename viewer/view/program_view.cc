@@ -3,7 +3,6 @@
 // Context: viewer.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 #include <tuple>
 
@@ -50,16 +49,6 @@ Programs find_programs(const load::Profile& profile) {
   return found;
 }
 
-/// The last row is time of no thread.
-analyze::MetricTable by_program(const load::Profile& profile, const Programs& programs,
-                                const analyze::MetricTable& by_thread) {
-  analyze::MetricTable metrics(programs.first.size() + 1, by_thread.width());
-  for (size_t i = 0; i < profile.threads.size(); ++i)
-    metrics.add(programs.of_process[profile.threads[i].process.index()], by_thread, i);
-  metrics.add(programs.first.size(), by_thread, profile.threads.size());
-  return metrics;
-}
-
 /// "awk (mawk)" where the file has another name, as its functions' module has.
 std::string shown_program(const load::Process& process) {
   const std::string_view name = analyze::program_name(process), file = analyze::file_name(process.exe);
@@ -95,7 +84,8 @@ Made make_programs(const Source& source, const Request& request, const analyze::
   Programs programs = find_programs(source.profile);
   count_runs(source.profile, rows_left(selection.by_thread, source.profile.threads.size(), request),
              request.cuts(), programs);
-  const analyze::MetricTable sums = by_program(source.profile, programs, selection.by_thread);
+  const analyze::MetricTable sums =
+      add_up_threads(source.profile, selection.by_thread, programs.of_process, programs.first.size());
   const uint64_t all = whole(selection)[kCpu];
   const BandColumns bands(source, largest_cpu(sums));
   View view;
@@ -112,7 +102,7 @@ Made make_programs(const Source& source, const Request& request, const analyze::
       sums, rows_left(sums, programs.first.size(), request), selection, request,
       [&](uint32_t i) {
         const load::Process& first = *programs.first[i];
-        const uint64_t runs = std::max<uint64_t>(programs.runs[i], 1);
+        const uint64_t runs = programs.runs[i];
         add(RowKind::kOrdinary, sums.row(i), view.own(shown_program(first)), analyze::program_name(first),
             first.exe, runs, sums.at(i, kCpu) / runs, programs.threads[i]);
       },

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "viewer/view/band_columns.h"
 #include "viewer/view/fill_rows.h"
@@ -128,14 +129,10 @@ struct ByProcess {
   std::vector<uint64_t> threads;
 };
 ByProcess by_process(const load::Profile& profile, const analyze::MetricTable& by_thread) {
-  ByProcess sums{analyze::MetricTable(profile.processes.size() + 1, by_thread.width()),
-                 std::vector<uint64_t>(profile.processes.size())};
-  for (size_t i = 0; i < profile.threads.size(); ++i) {
-    const size_t process = profile.threads[i].process.index();
-    sums.metrics.add(process, by_thread, i);
-    ++sums.threads[process];
-  }
-  sums.metrics.add(profile.processes.size(), by_thread, profile.threads.size());
+  std::vector<uint32_t> rows(profile.processes.size());
+  std::iota(rows.begin(), rows.end(), 0u);
+  ByProcess sums{add_up_threads(profile, by_thread, rows, rows.size()), std::vector<uint64_t>(rows.size())};
+  for (const load::Thread& thread : profile.threads) ++sums.threads[thread.process.index()];
   return sums;
 }
 
