@@ -100,11 +100,11 @@ def print_table(found_by, program, work, seconds):
 
 
 def two_at_a_time(of, runs):
-    """What `of` gives for each run. Those in step with a timer have one thread, which often sleeps: two have a processor each."""
-    in_step = [run for run in runs if run[0][1][0] == "in-phase"]
+    """What `of` gives for each run. Of most programs one thread works at a time: two of them have a processor each."""
+    together = [run for run in runs if run[0][1][0] != "fair"]
     with concurrent.futures.ThreadPoolExecutor(min(2, len(os.sched_getaffinity(0)))) as pool:
-        yield from pool.map(of, in_step)
-    yield from map(of, [run for run in runs if run not in in_step])
+        yield from pool.map(of, together)
+    yield from map(of, [run for run in runs if run not in together])
 
 
 def check(program, build, work):

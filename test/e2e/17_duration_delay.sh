@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # --delay begins later, --duration ends earlier; the command notices neither.
-# alone
 . "$(dirname "$0")/common.inc"
 
 build spin <<'C'

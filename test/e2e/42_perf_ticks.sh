@@ -161,11 +161,6 @@ ends_as_bare() {
   perf_profile strict.$mode $interval $programs/strict_waits $mode 6 $only
   diff <(grep -v '^io_uring_enter:' bare.$mode) <(grep -v '^io_uring_enter:' out) >different || fail "calls end otherwise: $(cat different)"
 }
-ends_as_bare calm 1ms
-ends_as_bare own 100us
-ends_as_bare own_prof 100us
-# One that comes first in its program is met by ticks in most runs, where it is not in the middle of fifty.
-for _ in {1..10}; do ends_as_bare own 100us futex_waitv; done
 # Nothing is asked for that where a filter would end the program for the question.
 build guarded <<'C'
 #include <linux/filter.h>
@@ -185,7 +180,17 @@ int main(int argc, char** argv) {
   return 127;
 }
 C
-for _ in 1 2 3 4 5; do perf_profile guarded.p 100us ./guarded $programs/strict_waits own 6; done
+calls_end_as_bare() {
+  case $1 in
+    calm) ends_as_bare calm 1ms ;;
+    own) ends_as_bare own 100us && ends_as_bare own_prof 100us ;;
+    # One that comes first in its program is met by ticks in most runs, where it is not in the middle of fifty.
+    first) for _ in {1..10}; do ends_as_bare own 100us futex_waitv; done ;;
+    guard) for _ in {1..5}; do perf_profile guarded.p 100us ../guarded $programs/strict_waits own 6; done ;;
+  esac
+}
+at_once calls_end_as_bare calm first
+at_once calls_end_as_bare own guard
 
 # A filter of the program's own that refuses events, or would end it for them: its threads have CPU timers.
 build filtered -lpthread <<'C'

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # D-6: recursion is counted once in total; inlined calls have frames of their own; a tail call's caller is on no stack; a call that
 # is the last instruction of its function is still that function's.
-# alone
 . "$(dirname "$0")/agent.inc"
 
 near() { holds "$1: $2 of $3 ns" "abs($2 - $3) <= max(2.5 * $interval_ms * 1e6, 0.05 * $3)"; }

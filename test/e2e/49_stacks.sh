@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # D-9, D-10, D-12: stacks that are not of the usual kind are right, or end with a reason that is named; nothing is lost.
-# alone
 . "$(dirname "$0")/agent.inc"
 
 # whole PROFILE WHAT [SHARE]: so many of its stacks are whole, all unless told; if not, the report says why.

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # D-27: killed at random moments, or dead by its own hand: the profile opens, and at most one record a thread is missing. RUNS=100
 # is the stress form.
-# alone
 . "$(dirname "$0")/agent.inc"
 
 # recorded DIR: the profile opens undamaged; of each thread at most the record of the tick that it died in is missing; and no

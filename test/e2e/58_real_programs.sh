@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # D-32: programs of the system print the same bytes and codes as without us; the ledger holds and the stacks are whole.
-# alone
 . "$(dirname "$0")/agent.inc"
 
 python3 -c 'import random; random.seed(1); print("\n".join(str(random.getrandbits(40)) + " lorem ipsum" for _ in range(120000)))' >data

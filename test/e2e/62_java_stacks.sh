@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # Stacks through what HotSpot's compilers and interpreter made are whole, although compiled code keeps no frame pointer;
 # and they are right: eight methods, of which each calls the next, are so in the call tree.
-# alone
 . "$(dirname "$0")/agent.inc"
 
 java=$(readlink -f "$(command -v java)")

@@ -7,11 +7,12 @@
 source=$root/test/programs/marks.c
 
 compile() { "$@" -O1 -g -pthread || fail "cannot compile: $*"; }
-compile gcc -Wall -Wextra -Wpedantic -Werror -o c_pie "$source"
-compile gcc -std=gnu99 -fno-pie -no-pie -o c_plain "$source"
-compile g++ -x c++ -Wall -Wextra -Werror -o cxx_pie "$source"
-compile g++ -x c++ -fno-pie -no-pie -flto -o cxx_plain "$source"
-compile gcc -static -o c_static "$source"
+compile gcc -Wall -Wextra -Wpedantic -Werror -o c_pie "$source" &
+compile gcc -std=gnu99 -fno-pie -no-pie -o c_plain "$source" &
+compile g++ -x c++ -Wall -Wextra -Werror -o cxx_pie "$source" &
+compile g++ -x c++ -fno-pie -no-pie -flto -o cxx_plain "$source" &
+compile gcc -static -o c_static "$source" &
+for compiler in $(jobs -p); do wait $compiler || exit 1; done
 for program in c_pie c_plain cxx_pie cxx_plain c_static; do
   run ./$program 1
   expect_eq "exit code of $program, bare" $code 0

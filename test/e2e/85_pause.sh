@@ -86,10 +86,10 @@ rows hotspots early 'own("second")' >found
 expect_eq "pauses with --delay" "$(pauses early)" 1
 
 # During --delay: pause outlives it.
-start late --delay 4s
+start late --delay 2s
 run "$VARVE" pause late
 expect_eq "exit code of pause during --delay" $code 0
-sleep 4.5
+sleep 2.5
 finish
 expect_eq "samples of a pause that outlives --delay" "$(summary samples late)" 0
 expect_eq "pauses of a pause that outlives --delay" "$(pauses late)" 1

@@ -291,7 +291,7 @@ expect_match out 'not observed'
 expect_no_match out ' \.\.\.'
 
 # Recording stops before the program does: who waits then waits until then, and work is no more than was done.
-build quiet -lpthread <<'P'
+build stays_quiet -lpthread <<'P'
 #include <poll.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -310,13 +310,15 @@ int main(void) {
 }
 P
 on_path() { python3 -c 'import json, sys; print(json.load(open("out"))[sys.argv[1]])' "$1"; }
-for command in ./quiet 'sleep 1.8'; do
-  rm -rf stopped
-  record -q -o stopped --duration 1s $command
+until_stop() {
+  local command=("$work/stays_quiet") elapsed waited worked
+  [ "$1" = quiet ] || command=("$1" 1.8)
+  record -q -o stopped --duration 1s "${command[@]}"
   report critical-path --format json stopped
   waited=$(on_path blocking_ns) elapsed=$(on_path elapsed_ns)
   worked=$(rows threads stopped 'sum(n(r, "cpu_ns") + n(r, "inactive_ns") for r in rows)')
-  holds "Blocking of $command until the stop" "$elapsed - $worked - 0.05e9 <= $waited <= $elapsed"
+  holds "Blocking of $1 until the stop" "$elapsed - $worked - 0.05e9 <= $waited <= $elapsed"
   report critical-path stopped
   expect_no_match out 'not observed'
-done
+}
+at_once until_stop quiet sleep

@@ -141,7 +141,7 @@ Test(symbol_modules, mini_debug_info_names_what_the_dynamic_table_lacks) {
 Test(symbol_modules, a_decompression_bomb_is_left_packed) {
   Built built;
   built.run(
-      "head -c 300000000 /dev/zero | xz > bomb.xz && strip -s prog && objcopy --add-section "
+      "head -c 300000000 /dev/zero | xz -0 > bomb.xz && strip -s prog && objcopy --add-section "
       ".gnu_debugdata=bomb.xz prog");
   auto file = symbol::ElfFile::open(built.program);
   cr_expect_not(symbol::mini_debug_info(*file).has_value());
