@@ -65,7 +65,7 @@ view::Request request_of(const Stored& stored) {
 }
 
 /// Of the bytes of views; another one makes what is stored unknown.
-constexpr uint64_t kLayout = 3;
+constexpr uint64_t kLayout = 4;
 
 std::string file_path(const load::Profile& profile, const char* name) {
   return fmt::format("{}/{}", profile.directory, name);

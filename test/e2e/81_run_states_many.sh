@@ -34,6 +34,11 @@ for source in $sources; do
   record -q --no-finalize -o s-$source --run-states $source "$program" switches 50000 2
   expect_eq "exit code of switches" $code 0
   is_true s-$source "len(tracks) == 5 and all(x['end'] for x in tracks)"
+  # A fifth of their CPU time is what the kernel takes to switch to them, between two records.
+  "$VARVE" report concurrency --format json s-$source >concurrency.json || fail "report concurrency"
+  rows threads s-$source 'sum(n(r, "cpu_ns") + n(r, "inactive_ns") for r in rows if r["tid"])' >active
+  active=$(python3 -c 'import json; print(sum(r["level"] * r["elapsed_ns"] for r in json.load(open("concurrency.json"))["levels"]))')
+  holds "time by level of threads that were active for $(cat active) ns" "abs($active - $(cat active)) < 0.03 * $(cat active)"
 done
 many_processes() {
   record -q --no-finalize -o p --run-states $1 "$program" processes 200 2000

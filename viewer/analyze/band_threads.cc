@@ -50,10 +50,9 @@ void run_instead_of_wait(ThreadTime& time, double ns) {
   time.waiting_ns -= more;
 }
 
-/// The thread's own clock is the truth for CPU time: in a program that switches all the time the kernel's
-/// work for that is a part of it that switches tell as a wait. What a thread ran more than was observed is
-/// taken from its waits, in the bands as it ran in them, and where it did not wait so long, in those where it
-/// did; what it ran less it was ready.
+/// The thread's own clock is the truth for CPU time. What a thread ran more than was observed is taken from
+/// its waits, in the bands as it ran in them, and where it did not wait so long, in those where it did; what
+/// it ran less it was ready.
 void settle(ThreadBands& bands, double ratio) {
   double missing = 0, waiting = 0;
   for (ThreadTime& time : bands) {

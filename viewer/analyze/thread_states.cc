@@ -89,8 +89,8 @@ void settle_states(ThreadStates& states, uint64_t lifetime, uint64_t running) {
   most += rest;
 }
 
-/// A switch is recorded when it is done; the kernel's work for it, and for the record, is in the clock of the
-/// thread that comes: 1 to 2 us each time, a percent of a server that waits a hundred thousand times.
+/// What the thread's clock has more than its turns, even where these begin when they were charged
+/// (load/switch_costs), was seen as a wait.
 void take_from_waits(ThreadStates& states, uint64_t time) {
   while (time > 0) {
     uint64_t& most = *std::ranges::max_element(states.wait_ns);

@@ -35,6 +35,7 @@
 #include "viewer/load/sample_table.h"
 #include "viewer/load/session_file.h"
 #include "viewer/load/start_sites.h"
+#include "viewer/load/switch_costs.h"
 #include "viewer/load/track_ends.h"
 #include "viewer/load/wait_kinds.h"
 #include "viewer/load/wait_rows.h"
@@ -378,6 +379,7 @@ void Loader::add_run_states() {
     profile_.run_states = std::move(observer->states);
     looks_ = std::move(observer->looks);
     join_tracks(profile_);
+    begin_turns_when_charged(profile_);
   }
 }
 
