@@ -113,6 +113,17 @@ Test(ledger_times, paused_time_of_an_unobserved_thread_is_as_long_as_the_pauses)
   cr_expect_eq(world.place(SpecialSite::kResidual, kAll).size(), 1, "nobody knows when");
 }
 
+/// Not when the process was forked, nor when its agent began.
+Test(ledger_times, start_up_stands_where_its_thread_ran_until_the_agent_began) {
+  RunsInTenths world;
+  world.profile.threads[0].start_time = {110 * kMs};
+  world.profile.threads[0].told_start = {230 * kMs};
+  const auto rows = world.place(SpecialSite::kStartUp, kAll);
+  cr_expect_eq(sum_between(rows, 110, 230), kAll);
+  expect_near(sum_between(rows, 110, 150), kAll * 4 / 7);
+  expect_near(sum_between(rows, 200, 230), kAll * 3 / 7);
+}
+
 Test(ledger_times, other_rows_stay_where_they_are) {
   RunsInTenths world;
   for (const SpecialSite kind : {SpecialSite::kLost, SpecialSite::kStartUp, SpecialSite::kPaused})

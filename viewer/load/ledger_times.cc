@@ -85,6 +85,8 @@ class Placer {
  private:
   std::vector<Range> ranges_of(const LedgerRow& row) const {
     const Thread& thread = profile_.threads[row.thread.index()];
+    if (row.kind == SpecialSite::kStartUp)  // until its agent began
+      return {{thread.start_time.count, std::max(thread.start_time, thread.told_start).count}};
     const Range life{thread.start_time.count, row.time.count};
     if (life.begin >= life.end) return {};
     if (row.kind == SpecialSite::kPaused) return pauses_of(thread.process, life);

@@ -36,6 +36,7 @@
 #include "viewer/load/session_file.h"
 #include "viewer/load/start_sites.h"
 #include "viewer/load/switch_costs.h"
+#include "viewer/load/tick_moments.h"
 #include "viewer/load/track_ends.h"
 #include "viewer/load/wait_kinds.h"
 #include "viewer/load/wait_rows.h"
@@ -71,8 +72,7 @@ class Loader {
     name_descriptors(profile_, agents_);
     find_creations(profile_);
     add_reaped(profile_, std::move(reaped_), changes_);
-    std::vector<LedgerRow> ledger;
-    if (options_.samples) ledger = add_ledger(tree);
+    const auto ledger = options_.samples ? add_ledger(tree) : std::vector<LedgerRow>();
     index_threads(profile_);
     complete_elapsed(profile_, facts_);
     complete_processors(profile_);
@@ -80,6 +80,7 @@ class Loader {
     complete_track_ends(profile_, facts_);
     complete_lifetimes(profile_, facts_);
     if (options_.samples) profile_.samples = finish_samples(ledger);
+    date_samples_by_ticks(profile_);
     if (source_.whole()) find_cut_files(source_, profile_.session, lengths_, profile_.damages);
     return std::move(profile_);
   }

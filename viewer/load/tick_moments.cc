@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// See tick_moments.h.
+// Context: viewer.
+#include "viewer/load/tick_moments.h"
+
+#include <algorithm>
+#include <span>
+
+#include "common/session_keys.h"
+
+namespace varve::load {
+namespace {
+
+/// From a tick to the sample of who returns to the program at once, or at the end of a short system call:
+/// more than nine of ten such samples of a virtual machine.
+constexpr uint64_t kMostLateNs = 100'000;
+
+/// When the turns of each track began.
+class TurnBegins {
+ public:
+  explicit TurnBegins(const RunStates& states) : first_(states.tracks.size() + 1) {
+    for (const RunEvent& event : states.events) first_[event.track.index() + 1] += event.running != 0;
+    for (size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
+    times_ns_.resize(first_.back());
+    std::vector<size_t> next(first_.begin(), first_.end() - 1);
+    for (const RunEvent& event : states.events)
+      if (event.running != 0) times_ns_[next[event.track.index()]++] = event.time_ns;
+  }
+
+  /// Whether no turn of the track begins within (begin_ns, end_ns].
+  bool none_between(TrackId track, uint64_t begin_ns, uint64_t end_ns) const {
+    const auto times = std::span(times_ns_).subspan(first_[track.index()],
+                                                    first_[track.index() + 1] - first_[track.index()]);
+    const auto next = std::ranges::upper_bound(times, begin_ns);
+    return next == times.end() || *next > end_ns;
+  }
+
+ private:
+  std::vector<size_t> first_;  // by track, and one more
+  std::vector<uint64_t> times_ns_;
+};
+
+}  // namespace
+
+void date_samples_by_ticks(Profile& profile) {
+  const uint64_t tick_ns = profile.session.number(session_key::kKernelTickNs);
+  if (profile.run_states.source != RunStates::Source::kSwitches || tick_ns == 0) return;
+  const TurnBegins turns(profile.run_states);
+  Samples& samples = profile.samples;
+  for (size_t i = 0; i < samples.size(); ++i) {
+    const uint64_t late_ns = samples.time_ns[i] % tick_ns, moment_ns = samples.time_ns[i] - late_ns;
+    const ThreadId thread = samples.thread[i];
+    if (samples.ticks[i] == 0 || late_ns == 0 || late_ns > kMostLateNs || !thread.valid()) continue;
+    const TrackId track = profile.threads[thread.index()].track;
+    const bool in_order = i == 0 || samples.thread[i - 1] != thread || samples.time_ns[i - 1] <= moment_ns;
+    if (track.valid() && in_order && turns.none_between(track, moment_ns, samples.time_ns[i]))
+      samples.time_ns[i] = moment_ns;
+  }
+}
+
+}  // namespace varve::load
