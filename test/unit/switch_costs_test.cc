@@ -15,12 +15,14 @@ namespace {
 /// Threads with a look at their clocks at 0 and at 10 ms.
 struct Charged {
   Profile profile;
+  std::vector<ThreadFacts> facts;
 
   explicit Charged(uint32_t threads) {
     RunStates& states = profile.run_states;
     states.source = RunStates::Source::kSwitches;
     states.end = {10 * kMs};
     states.tracks.resize(threads);
+    facts.resize(threads);
     for (uint32_t i = 0; i < threads; ++i) {
       Thread thread;
       thread.track = {i};
@@ -50,7 +52,7 @@ struct Charged {
 
   /// Times of all events in us, once turns begin when they were charged.
   std::vector<uint64_t> times() {
-    begin_turns_when_charged(profile);
+    begin_turns_when_charged(profile, facts);
     std::vector<uint64_t> times;
     for (const RunEvent& event : profile.run_states.events) times.push_back(event.time_ns / kUs);
     return times;
@@ -116,11 +118,69 @@ Test(switch_costs, what_no_switch_takes_is_none) {
   cr_expect_eq(world.times()[0], 4950);
 }
 
+Test(switch_costs, a_clock_that_began_with_its_track_is_known_from_there) {
+  Charged world(1);
+  world.ten_turns(1000);
+  world.profile.run_states.tracks[0].start_seen = true;
+  world.profile.threads[0].told_start = {5500 * kUs};
+  world.profile.threads[0].start_cpu = {600 * kUs};
+  cr_expect_eq(world.times()[0], 0);
+}
+
+Test(switch_costs, an_image_goes_on_where_the_one_before_was_looked_at) {
+  Charged world(1);
+  world.ten_turns(500);
+  world.profile.threads[0].told_end = {5 * kMs};
+  Thread next = world.profile.threads[0];
+  next.told_start = {7500 * kUs};  // the loader is done
+  next.start_cpu = {790 * kUs};
+  next.told_end = {10 * kMs};
+  next.end_cpu = {(500 + 450) * kUs};
+  world.profile.threads.push_back(next);
+  world.facts.resize(2);
+  // 50 us more than the turns of the first one have, and as much as those of the second.
+  const std::vector<uint64_t> times = world.times();
+  for (uint64_t ms = 0; ms < 10; ++ms) cr_expect_eq(times[2 * ms], ms * 1000 + 5);
+}
+
+Test(switch_costs, of_who_does_not_end_the_last_tick_is_known) {
+  Charged world(1);
+  world.ten_turns(0);
+  world.profile.threads[0].told_end = {};
+  world.profile.threads[0].last_cpu = {500 * kUs};
+  world.facts[0].last_sample = {5 * kMs};
+  const std::vector<uint64_t> times = world.times();
+  for (uint64_t ms = 0; ms < 10; ++ms) cr_expect_eq(times[2 * ms], ms * 1000 + (ms < 5 ? 0 : 10), "%lu", ms);
+}
+
+Test(switch_costs, nothing_is_charged_to_what_the_observer_saw_for_what_came_later) {
+  Charged world(1);
+  world.ten_turns(1000);
+  world.profile.run_states.end = {9 * kMs};
+  cr_expect_eq(world.times()[0], 10);
+}
+
+Test(switch_costs, threads_of_few_turns_have_an_average_together) {
+  Charged world(2);
+  world.turn(0, 100, 200), world.turn(1, 300, 400, 1);
+  world.profile.threads[0].end_cpu = {120 * kUs};
+  world.profile.threads[1].end_cpu = {90 * kUs};
+  cr_expect_eq(world.times(), (std::vector<uint64_t>{95, 200, 295, 400}));
+}
+
+Test(switch_costs, forged_threads_of_one_track_overlap_nowhere) {
+  Charged world(1);
+  world.ten_turns(1000);
+  for (uint64_t i = 0; i < 10'000; ++i) world.profile.threads.push_back(world.profile.threads[0]);
+  world.facts.resize(world.profile.threads.size());
+  const std::vector<uint64_t> times = world.times();
+  for (uint64_t ms = 0; ms < 10; ++ms) cr_expect_eq(times[2 * ms], ms * 1000);
+}
+
 Test(switch_costs, nothing_is_known_of_sweeps_and_of_what_was_lost) {
-  Charged swept(1), lost(1), killed(1);
-  for (Charged* world : {&swept, &lost, &killed}) world->ten_turns(1000);
+  Charged swept(1), lost(1);
+  for (Charged* world : {&swept, &lost}) world->ten_turns(1000);
   swept.profile.run_states.source = RunStates::Source::kSweeps;
   lost.profile.run_states.lost = 1;
-  killed.profile.threads[0].end_estimated = true;
-  for (Charged* world : {&swept, &lost, &killed}) cr_expect_eq(world->times()[0], 10);
+  for (Charged* world : {&swept, &lost}) cr_expect_eq(world->times()[0], 10);
 }

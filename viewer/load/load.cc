@@ -380,7 +380,7 @@ void Loader::add_run_states() {
     profile_.run_states = std::move(observer->states);
     looks_ = std::move(observer->looks);
     join_tracks(profile_);
-    begin_turns_when_charged(profile_);
+    begin_turns_when_charged(profile_, facts_);
   }
 }
 

@@ -10,52 +10,85 @@ namespace varve::load {
 namespace {
 
 /// More than this is no switch: events that are missing, of a profile that was damaged or forged.
-constexpr uint64_t kMostCostNs = 50'000;
+constexpr double kMostCostNs = 50'000;
 /// Turns that follow those of other threads at once have no room, and the others make up for them: each round
 /// leaves half of what is missing, if half of the turns have room.
 constexpr int kMostRounds = 5;
 /// Of the CPU time; less is not worth another walk through all events.
-constexpr uint64_t kWorthOneIn = 1000;
+constexpr double kWorthOneIn = 1000;
+/// What interrupts and other guests of the machine take is in the records and not in the clock: of fewer
+/// turns the difference says little of switches, but of all such threads together it does.
+constexpr uint64_t kFewTurns = 32;
 
-/// What a thread did between the first and the last look at its clock. A track has one for each image.
-struct Turns {
+/// A thread's CPU clock at one moment.
+struct Reading {
+  uint64_t time_ns = 0, cpu_ns = 0;
+};
+
+/// What a thread did from one reading of its clock to another.
+struct Window {
   TrackId track;
-  uint64_t begin_ns, end_ns;
-  uint64_t charged_ns;
+  Reading begin, end;
   uint64_t recorded_ns = 0;
-  uint64_t cost_ns = 0;    // of a switch to it
-  uint64_t placed_ns = 0;  // of such costs, before turns that have room for them
-  uint64_t roomy = 0;      // turns that have room for more
+  uint64_t turns = 0;
+  uint32_t group = 0;
 
-  bool has(uint64_t time_ns) const { return begin_ns <= time_ns && time_ns < end_ns; }
+  bool has(uint64_t time_ns) const { return begin.time_ns <= time_ns && time_ns < end.time_ns; }
+  double charged_ns() const { return double(end.cpu_ns - begin.cpu_ns); }
+};
 
-  /// What no turn has yet.
-  uint64_t missing_ns() const { return charged_ns - std::min(charged_ns, recorded_ns + placed_ns); }
-  /// To be called again when it is known which turns have room for what they cost.
+/// Windows whose switches cost the same. All times in ns.
+struct Group {
+  double missing = 0;  // charged and not recorded
+  double cost = 0;     // of a switch
+  double placed = 0;   // of such costs, before turns that have room for them
+  double roomy = 0;    // turns that have room for more
+
   void reckon_cost() {
-    if (roomy != 0) cost_ns = std::min(cost_ns + missing_ns() / roomy, kMostCostNs);
-    placed_ns = roomy = 0;
+    if (missing > placed && roomy != 0) cost = std::min(cost + (missing - placed) / roomy, kMostCostNs);
+    placed = roomy = 0;
   }
   void place(uint64_t room_ns) {
-    placed_ns += std::min(cost_ns, room_ns);
-    roomy += room_ns > cost_ns;
+    placed += std::min(cost, double(room_ns));
+    roomy += double(room_ns) > cost;
   }
 };
 
-/// The clock of a thread that is not its process's first one began with it; another's may have run before
-/// anybody looked. Of a killed thread no clock was read at the end.
-std::vector<Turns> turns_of_threads(const Profile& profile) {
-  std::vector<Turns> all;
-  for (const Thread& thread : profile.threads) {
-    if (!thread.track.valid() || thread.told_start >= thread.told_end || thread.end_estimated) continue;
+/// Of a thread that was killed, or went on when the recording ended, its last tick's.
+Reading last_reading(const Thread& thread, const ThreadFacts& facts) {
+  if (thread.end_cpu > Nanos{}) return {thread.told_end.count, thread.end_cpu.count};
+  return {facts.last_sample.count, thread.last_cpu.count};
+}
+
+/// Threads of agents by track, one image after the other.
+std::vector<uint32_t> threads_by_track(const Profile& profile, size_t known) {
+  std::vector<uint32_t> rows;
+  for (uint32_t i = 0; i < std::min(known, profile.threads.size()); ++i)
+    if (profile.threads[i].track.valid()) rows.push_back(i);
+  std::ranges::sort(rows, {}, [&](uint32_t row) {
+    return std::tuple(profile.threads[row].track, profile.threads[row].told_start);
+  });
+  return rows;
+}
+
+/// By track and time; none overlaps another one of its track. A clock that began with its track was 0 then.
+std::vector<Window> make_windows(const Profile& profile, const std::vector<ThreadFacts>& facts) {
+  std::vector<Window> windows;
+  TrackId last = TrackId::none();
+  Reading before;
+  for (const uint32_t row : threads_by_track(profile, facts.size())) {
+    const Thread& thread = profile.threads[row];
     const Track& track = profile.run_states.tracks[thread.track.index()];
-    const bool from_start = !thread.is_main && track.start_seen;
-    const Nanos begin = from_start ? track.start : thread.told_start;
-    const Nanos charged = saturating_sub(thread.end_cpu, from_start ? Nanos{} : thread.start_cpu);
-    all.push_back({thread.track, begin.count, thread.told_end.count, charged.count});
+    if (thread.track != last) before = track.start_seen ? Reading{track.start.count, 0} : Reading{};
+    const bool goes_on = thread.track == last || track.start_seen;
+    last = thread.track;
+    const Reading told{thread.told_start.count, thread.start_cpu.count};
+    const Reading begin = goes_on ? before : told, end = last_reading(thread, facts[row]);
+    if (end.time_ns <= begin.time_ns || end.cpu_ns <= begin.cpu_ns) continue;
+    before = end;
+    if (end.time_ns <= profile.run_states.end.count) windows.push_back({thread.track, begin, end});
   }
-  std::ranges::sort(all, {}, [](const Turns& turns) { return std::tuple(turns.track, turns.begin_ns); });
-  return all;
+  return windows;
 }
 
 /// When the last turn on each processor ended. The end of a turn does not say where that was.
@@ -81,81 +114,110 @@ class ProcessorEnds {
 /// Goes through the events in the order of time, with what each track did last.
 class Walk {
  public:
-  Walk(std::vector<Turns>& turns, size_t tracks) : turns_(turns), places_(tracks), ends_(tracks) {
-    for (size_t i = turns.size(); i-- > 0;) places_[turns[i].track.index()].turns = i;
+  Walk(std::vector<Window>& windows, size_t tracks) : windows_(windows), places_(tracks), ends_(tracks) {
+    for (size_t i = windows.size(); i-- > 0;) places_[windows[i].track.index()].window = i;
   }
 
-  /// Calls `began(event, turns, room_ns)` for each turn that begins between the looks at its thread's clock:
-  /// so long neither the thread had a processor nor another one that processor.
+  /// Calls `began(event, window, room_ns)` for each turn that begins within a window: so long neither the
+  /// thread had a processor, or was switched out, nor another one had that processor.
   template <typename Event, typename Began>
   void take(Event& event, Began began) {
     Place& place = places_[event.track.index()];
-    Turns* turns = turns_at(place, event);
-    if (event.running != 0 && !place.running && turns && turns->has(event.time_ns))
-      began(event, *turns, event.time_ns - std::max(place.since_ns, ends_.of(event.processor)));
+    Window* window = window_at(place, event);
+    if (event.running != 0 && !place.running && window && window->has(event.time_ns)) {
+      const uint64_t least_ns = std::max(place.since_ns + 1, ends_.of(event.processor));
+      began(event, *window, event.time_ns - std::min(event.time_ns, least_ns));
+    }
     ends_.note(event);
     place.since_ns = event.time_ns;
     place.running = event.running != 0;
   }
 
-  /// For each turn what it had before it.
+  /// For each event what its thread had a processor for since the one before.
   void add_recorded(const RunEvent& event) {
     const Place& place = places_[event.track.index()];
     if (!place.running) return;
-    for (size_t i = place.turns; i < turns_.size() && turns_[i].track == event.track; ++i) {
-      const uint64_t from = std::max(place.since_ns, turns_[i].begin_ns);
-      const uint64_t until = std::min(event.time_ns, turns_[i].end_ns);
+    for (size_t i = place.window; i < windows_.size() && windows_[i].track == event.track; ++i) {
+      const uint64_t from = std::max(place.since_ns, windows_[i].begin.time_ns);
+      const uint64_t until = std::min(event.time_ns, windows_[i].end.time_ns);
       if (from >= until) return;
-      turns_[i].recorded_ns += until - from;
+      windows_[i].recorded_ns += until - from;
     }
   }
 
  private:
   struct Place {
-    size_t turns = SIZE_MAX;  // row: the first that is not over
+    size_t window = SIZE_MAX;  // the first that is not over
     uint64_t since_ns = 0;
     bool running = false;
   };
 
-  Turns* turns_at(Place& place, const RunEvent& event) {
-    while (place.turns < turns_.size() && turns_[place.turns].end_ns <= event.time_ns) {
-      const bool more = place.turns + 1 < turns_.size() && turns_[place.turns + 1].track == event.track;
-      place.turns = more ? place.turns + 1 : SIZE_MAX;
+  Window* window_at(Place& place, const RunEvent& event) {
+    while (place.window < windows_.size() && windows_[place.window].end.time_ns <= event.time_ns) {
+      const size_t next = place.window + 1;
+      place.window = next < windows_.size() && windows_[next].track == event.track ? next : SIZE_MAX;
     }
-    return place.turns < turns_.size() ? &turns_[place.turns] : nullptr;
+    return place.window < windows_.size() ? &windows_[place.window] : nullptr;
   }
 
-  std::vector<Turns>& turns_;
+  std::vector<Window>& windows_;
   std::vector<Place> places_;  // by track
   ProcessorEnds ends_;
 };
 
-bool is_worth_a_walk(const std::vector<Turns>& turns) {
-  uint64_t charged_ns = 0, missing_ns = 0;
-  for (const Turns& each : turns) charged_ns += each.charged_ns, missing_ns += each.missing_ns();
-  return missing_ns > charged_ns / kWorthOneIn;
+void measure(const RunStates& states, std::vector<Window>& windows) {
+  Walk walk(windows, states.tracks.size());
+  for (const RunEvent& event : states.events) {
+    walk.add_recorded(event);
+    walk.take(event, [](const RunEvent&, Window& window, uint64_t) { ++window.turns; });
+  }
+}
+
+std::vector<Group> make_groups(std::vector<Window>& windows) {
+  std::vector<Group> groups(1);  // the first is that of few turns
+  for (Window& window : windows) {
+    if (window.turns >= kFewTurns) {
+      window.group = uint32_t(groups.size());
+      groups.push_back({});
+    }
+    groups[window.group].missing += window.charged_ns() - double(window.recorded_ns);
+  }
+  return groups;
+}
+
+bool is_worth_a_walk(const std::vector<Window>& windows, const std::vector<Group>& groups) {
+  double charged = 0, missing = 0;
+  for (const Window& window : windows) charged += window.charged_ns();
+  for (const Group& group : groups) missing += std::max(group.missing - group.placed, 0.0);
+  return missing > charged / kWorthOneIn;
+}
+
+void find_costs(const RunStates& states, std::vector<Window>& windows, std::vector<Group>& groups) {
+  for (int round = 0; round < kMostRounds; ++round) {
+    Walk walk(windows, states.tracks.size());
+    for (const RunEvent& event : states.events)
+      walk.take(event, [&](const RunEvent&, const Window& window, uint64_t room_ns) {
+        groups[window.group].place(room_ns);
+      });
+    if (!is_worth_a_walk(windows, groups)) return;
+    for (Group& group : groups) group.reckon_cost();
+  }
 }
 
 }  // namespace
 
-void begin_turns_when_charged(Profile& profile) {
+void begin_turns_when_charged(Profile& profile, const std::vector<ThreadFacts>& facts) {
   RunStates& states = profile.run_states;
   if (states.source != RunStates::Source::kSwitches || states.lost != 0) return;
-  std::vector<Turns> turns = turns_of_threads(profile);
-  for (int round = 0; round < kMostRounds; ++round) {
-    Walk walk(turns, states.tracks.size());
-    for (const RunEvent& event : states.events) {
-      if (round == 0) walk.add_recorded(event);
-      walk.take(event, [](const RunEvent&, Turns& begun, uint64_t room_ns) { begun.place(room_ns); });
-    }
-    if (!is_worth_a_walk(turns)) break;
-    for (Turns& each : turns) each.reckon_cost();
-  }
-  if (std::ranges::all_of(turns, [](const Turns& each) { return each.cost_ns == 0; })) return;
-  Walk walk(turns, states.tracks.size());
+  std::vector<Window> windows = make_windows(profile, facts);
+  measure(states, windows);
+  std::vector<Group> groups = make_groups(windows);
+  if (!is_worth_a_walk(windows, groups)) return;
+  find_costs(states, windows, groups);
+  Walk walk(windows, states.tracks.size());
   for (RunEvent& event : states.events)
-    walk.take(event, [](RunEvent& turn, const Turns& begun, uint64_t room_ns) {
-      turn.time_ns -= std::min(begun.cost_ns, room_ns);
+    walk.take(event, [&](RunEvent& turn, const Window& window, uint64_t room_ns) {
+      turn.time_ns -= std::min(uint64_t(groups[window.group].cost), room_ns);
     });
   std::ranges::stable_sort(states.events, {}, &RunEvent::time_ns);
 }
