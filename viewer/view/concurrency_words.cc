@@ -72,8 +72,10 @@ std::string where_words(const Source& source, const Request& request, const anal
   size_t busiest = 0;
   for (size_t i = 0; i < source.profile.threads.size(); ++i)
     if (selection.by_thread.at(i, metric) > selection.by_thread.at(busiest, metric)) busiest = i;
+  // The share is that of the function in all threads, so one of them is named where the others do not count.
+  constexpr double kNearlyAll = 0.9;
   std::string thread;
-  if (selection.by_thread.at(busiest, metric) * 2 > in_band) {
+  if (share(selection.by_thread.at(busiest, metric), in_band) > kNearlyAll) {
     const load::Thread& row = source.profile.threads[busiest];
     thread = fmt::format(" ({})", row.is_main ? "main thread" : "thread " + row.name);
   }

@@ -79,10 +79,12 @@ std::string ended_words(const Source& source, const analyze::WaitObject& object)
       place->first != analyze::caller_words(source, analyze::caller_of(source, object.first));
   const std::string at = elsewhere && place_ns * 2 >= object.wait_ns ? " at " + place->first : "";
   if (top_ns * 2 >= object.wait_ns) return fmt::format(", mostly ended by {}{}", thread, at);
+  // Of short waits only some have a record of who ended them.
   // Where several threads do the same, what they do says more than which of them did most of it.
   const bool one_place = place_ns > top_ns;
-  return fmt::format(", {:.0f}% of it ended {} {}", 100 * share(std::max(top_ns, place_ns), object.wait_ns),
-                     one_place ? "at" : "by", one_place ? place->first : thread);
+  return fmt::format(", at least {:.0f}% of it ended {} {}",
+                     100 * share(std::max(top_ns, place_ns), object.wait_ns), one_place ? "at" : "by",
+                     one_place ? place->first : thread);
 }
 
 std::string waits_words(const Source& source, const analyze::BandMoments& moments, std::string_view when) {
