@@ -65,7 +65,7 @@ view::Request request_of(const Stored& stored) {
 }
 
 /// Of the bytes of views; another one makes what is stored unknown.
-constexpr uint64_t kLayout = 4;
+constexpr uint64_t kLayout = 5;
 
 std::string file_path(const load::Profile& profile, const char* name) {
   return fmt::format("{}/{}", profile.directory, name);
@@ -90,10 +90,11 @@ uint64_t made_from(const load::Profile& profile) {
   const auto add = [&hash](std::initializer_list<uint64_t> numbers) {
     hash = XXH64(std::data(numbers), numbers.size() * sizeof(uint64_t), hash);
   };
+  // Only what was told: ends are moved where samples are read.
   for (const load::Process& process : profile.processes)
-    add({process.end_time.count, process.end_cpu.count, process.counter(format::Counter::kTicksPaused)});
+    add({uint64_t(process.end), process.counter(format::Counter::kTicksPaused)});
   for (const load::Thread& thread : profile.threads) {
-    add({thread.end_time.count, thread.end_cpu.count, thread.last_cpu.count, thread.ticks});
+    add({thread.told_end.count, thread.last_cpu.count, thread.ticks});
     hash = XXH64(thread.name.data(), thread.name.size(), hash);
   }
   add({profile.damages.size(), kLayout});

@@ -23,8 +23,10 @@ struct Charged {
     states.end = {10 * kMs};
     states.tracks.resize(threads);
     facts.resize(threads);
+    profile.processes.resize(1);
     for (uint32_t i = 0; i < threads; ++i) {
       Thread thread;
+      thread.process = {0};
       thread.track = {i};
       thread.told_start = {0};
       thread.told_end = {10 * kMs};
@@ -103,6 +105,15 @@ Test(switch_costs, turns_with_room_make_up_for_those_without) {
   cr_expect_eq(world.times(), (std::vector<uint64_t>{0, 1, 100, 200, 200, 300, 380, 500}));
 }
 
+Test(switch_costs, no_turn_makes_up_for_a_hundred) {
+  Charged world(2);
+  for (uint64_t us = 0; us < 5000; us += 50) world.turn(1, us, us + 20), world.turn(0, us + 20, us + 40);
+  world.turn(0, 6000, 6020);
+  world.profile.threads[0].end_cpu = {101 * 21 * kUs};
+  const std::vector<uint64_t> times = world.times();
+  cr_expect_eq(times[times.size() - 2], 5996);
+}
+
 Test(switch_costs, another_processor_is_no_obstacle) {
   Charged world(2);
   world.turn(0, 10, 100, 0), world.turn(1, 102, 200, 1);
@@ -122,6 +133,7 @@ Test(switch_costs, a_clock_that_began_with_its_track_is_known_from_there) {
   Charged world(1);
   world.ten_turns(1000);
   world.profile.run_states.tracks[0].start_seen = true;
+  world.profile.run_states.tracks[0].start = {1};
   world.profile.threads[0].told_start = {5500 * kUs};
   world.profile.threads[0].start_cpu = {600 * kUs};
   cr_expect_eq(world.times()[0], 0);
@@ -147,10 +159,36 @@ Test(switch_costs, of_who_does_not_end_the_last_tick_is_known) {
   Charged world(1);
   world.ten_turns(0);
   world.profile.threads[0].told_end = {};
-  world.profile.threads[0].last_cpu = {500 * kUs};
+  world.profile.threads[0].sampled = world.profile.threads[0].last_cpu = {500 * kUs};
   world.facts[0].last_sample = {5 * kMs};
   const std::vector<uint64_t> times = world.times();
   for (uint64_t ms = 0; ms < 10; ++ms) cr_expect_eq(times[2 * ms], ms * 1000 + (ms < 5 ? 0 : 10), "%lu", ms);
+}
+
+Test(switch_costs, a_tick_without_a_sample_came_nobody_knows_when) {
+  Charged world(1);
+  world.ten_turns(0);
+  world.profile.threads[0].sampled = {450 * kUs};
+  world.profile.threads[0].last_cpu = {1000 * kUs};  // in a pause
+  world.facts[0].last_sample = {5 * kMs};
+  cr_expect_eq(world.times()[0], 10);
+}
+
+Test(switch_costs, who_executes_under_another_id_brings_its_clock) {
+  Charged world(1);
+  world.ten_turns(200'000);
+  world.profile.run_states.tracks[0].start_seen = true;
+  world.profile.processes[0].image = 1;
+  world.profile.threads[0].start_cpu = {199'000 * kUs};
+  cr_expect_eq(world.times()[0], 0);
+}
+
+Test(switch_costs, one_that_is_beyond_belief_is_no_measure_for_others) {
+  Charged world(2);
+  world.turn(0, 100, 200), world.turn(1, 5000, 5100, 1);
+  world.profile.threads[0].end_cpu = {105 * kUs};
+  world.profile.threads[1].end_cpu = {9 * kMs};
+  cr_expect_eq(world.times(), (std::vector<uint64_t>{95, 200, 4950, 5100}));
 }
 
 Test(switch_costs, nothing_is_charged_to_what_the_observer_saw_for_what_came_later) {

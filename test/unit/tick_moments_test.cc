@@ -41,6 +41,7 @@ struct Ticking {
     samples.thread.push_back({0});
     samples.path.push_back({0});
     samples.ticks.push_back(is_tick);
+    profile.sample_count += is_tick;
   }
 
   std::vector<uint64_t> dated() {
@@ -72,6 +73,14 @@ Test(tick_moments, samples_stay_in_their_order) {
   Ticking later({0});
   later.sample(3999), later.sample(4001, false), later.sample(4050);
   cr_expect_eq(later.dated(), (std::vector<uint64_t>{3999, 4001, 4050}), "time without a tick was then");
+}
+
+Test(tick_moments, ticks_at_any_moment_are_of_events) {
+  Ticking world({0});
+  for (uint64_t us = 50; us < 400'000; us += 990) world.sample(us);
+  std::vector<uint64_t> before = world.profile.samples.time_ns;
+  for (uint64_t& time_ns : before) time_ns /= kUs;
+  cr_expect_eq(world.dated(), before);
 }
 
 Test(tick_moments, nothing_is_known_where_turns_are_not) {

@@ -80,7 +80,7 @@ class Loader {
     complete_track_ends(profile_, facts_);
     complete_lifetimes(profile_, facts_);
     if (options_.samples) profile_.samples = finish_samples(ledger);
-    date_samples_by_ticks(profile_);
+    if (options_.dated) date_samples_by_ticks(profile_);
     if (source_.whole()) find_cut_files(source_, profile_.session, lengths_, profile_.damages);
     return std::move(profile_);
   }

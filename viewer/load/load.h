@@ -21,6 +21,7 @@ struct LoadOptions {
   unsigned threads = 0;  // that decode samples, the caller's included; 0: as many as there are processors
   LoadProgress progress = {};
   bool samples = true;  // false: all but the samples, which a report of the run as a whole can do without
+  bool dated = true;    // false: samples have the times of their records (see tick_moments.h)
 };
 
 /// Reads the profile at `path`: its directory, or one .agent file. What is damaged is left out and listed in

@@ -4,16 +4,19 @@
 #include "viewer/load/switch_costs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 
 namespace varve::load {
 namespace {
 
-/// More than this is no switch: events that are missing, of a profile that was damaged or forged.
+/// More than this on average is no switch: events that are missing, of a profile that was damaged or forged.
 constexpr double kMostCostNs = 50'000;
 /// Turns that follow those of other threads at once have no room, and the others make up for them: each round
-/// leaves half of what is missing, if half of the turns have room.
+/// leaves half of what is missing, if half of the turns have room. Where hardly any has, none is to get what
+/// a hundred lack: no more than so many times the average.
 constexpr int kMostRounds = 5;
+constexpr double kMostAverages = 4;
 /// Of the CPU time; less is not worth another walk through all events.
 constexpr double kWorthOneIn = 1000;
 /// What interrupts and other guests of the machine take is in the records and not in the clock: of fewer
@@ -40,12 +43,14 @@ struct Window {
 /// Windows whose switches cost the same. All times in ns.
 struct Group {
   double missing = 0;  // charged and not recorded
-  double cost = 0;     // of a switch
-  double placed = 0;   // of such costs, before turns that have room for them
-  double roomy = 0;    // turns that have room for more
+  double turns = 0;
+  double cost = 0;    // of a switch
+  double placed = 0;  // of such costs, before turns that have room for them
+  double roomy = 0;   // turns that have room for more
 
   void reckon_cost() {
-    if (missing > placed && roomy != 0) cost = std::min(cost + (missing - placed) / roomy, kMostCostNs);
+    const double most = std::min(kMostAverages * missing / std::max(turns, 1.0), kMostCostNs);
+    if (missing > placed && roomy != 0) cost = std::min(cost + (missing - placed) / roomy, most);
     placed = roomy = 0;
   }
   void place(uint64_t room_ns) {
@@ -54,9 +59,11 @@ struct Group {
   }
 };
 
-/// Of a thread that was killed, or went on when the recording ended, its last tick's.
+/// Of a thread that was killed, or went on when the recording ended, its last tick's, unless that came in a
+/// pause or its sample was lost: then nobody knows when it was.
 Reading last_reading(const Thread& thread, const ThreadFacts& facts) {
   if (thread.end_cpu > Nanos{}) return {thread.told_end.count, thread.end_cpu.count};
+  if (thread.last_cpu != thread.start_cpu + thread.sampled) return {};
   return {facts.last_sample.count, thread.last_cpu.count};
 }
 
@@ -71,7 +78,8 @@ std::vector<uint32_t> threads_by_track(const Profile& profile, size_t known) {
   return rows;
 }
 
-/// By track and time; none overlaps another one of its track. A clock that began with its track was 0 then.
+/// By track and time; none overlaps another one of its track. The clock of a thread that begins is 0. A track
+/// of one that executed a program under another id begins with a clock that goes on.
 std::vector<Window> make_windows(const Profile& profile, const std::vector<ThreadFacts>& facts) {
   std::vector<Window> windows;
   TrackId last = TrackId::none();
@@ -79,8 +87,9 @@ std::vector<Window> make_windows(const Profile& profile, const std::vector<Threa
   for (const uint32_t row : threads_by_track(profile, facts.size())) {
     const Thread& thread = profile.threads[row];
     const Track& track = profile.run_states.tracks[thread.track.index()];
-    if (thread.track != last) before = track.start_seen ? Reading{track.start.count, 0} : Reading{};
-    const bool goes_on = thread.track == last || track.start_seen;
+    const bool begins = track.start_seen && profile.processes[thread.process.index()].image == 0;
+    if (thread.track != last) before = begins ? Reading{track.start.count, 0} : Reading{};
+    const bool goes_on = before.time_ns != 0;
     last = thread.track;
     const Reading told{thread.told_start.count, thread.start_cpu.count};
     const Reading begin = goes_on ? before : told, end = last_reading(thread, facts[row]);
@@ -176,11 +185,13 @@ void measure(const RunStates& states, std::vector<Window>& windows) {
 std::vector<Group> make_groups(std::vector<Window>& windows) {
   std::vector<Group> groups(1);  // the first is that of few turns
   for (Window& window : windows) {
-    if (window.turns >= kFewTurns) {
+    const double missing = window.charged_ns() - double(window.recorded_ns), turns = double(window.turns);
+    if (window.turns >= kFewTurns || std::abs(missing) > turns * kMostCostNs) {
       window.group = uint32_t(groups.size());
       groups.push_back({});
     }
-    groups[window.group].missing += window.charged_ns() - double(window.recorded_ns);
+    groups[window.group].missing += missing;
+    groups[window.group].turns += turns;
   }
   return groups;
 }

@@ -14,6 +14,9 @@ namespace {
 /// From a tick to the sample of who returns to the program at once, or at the end of a short system call:
 /// more than nine of ten such samples of a virtual machine.
 constexpr uint64_t kMostLateNs = 100'000;
+/// Of samples at random moments one in forty comes so soon after a tick of 4 ms. Where no more than a tenth
+/// do, ticks are of events, or of a kernel whose ticks are at other moments.
+constexpr size_t kLeastOneIn = 10;
 
 /// When the turns of each track began.
 class TurnBegins {
@@ -40,13 +43,21 @@ class TurnBegins {
   std::vector<uint64_t> times_ns_;
 };
 
+size_t count_late(const Samples& samples, uint64_t tick_ns) {
+  size_t count = 0;
+  for (size_t i = 0; i < samples.size(); ++i)
+    count += samples.ticks[i] != 0 && samples.time_ns[i] % tick_ns <= kMostLateNs;
+  return count;
+}
+
 }  // namespace
 
 void date_samples_by_ticks(Profile& profile) {
   const uint64_t tick_ns = profile.session.number(session_key::kKernelTickNs);
   if (profile.run_states.source != RunStates::Source::kSwitches || tick_ns == 0) return;
-  const TurnBegins turns(profile.run_states);
   Samples& samples = profile.samples;
+  if (count_late(samples, tick_ns) * kLeastOneIn < profile.sample_count) return;
+  const TurnBegins turns(profile.run_states);
   for (size_t i = 0; i < samples.size(); ++i) {
     const uint64_t late_ns = samples.time_ns[i] % tick_ns, moment_ns = samples.time_ns[i] - late_ns;
     const ThreadId thread = samples.thread[i];

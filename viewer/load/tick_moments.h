@@ -13,8 +13,8 @@ namespace varve::load {
 
 /// Where switches were recorded: samples that came soon after a tick of the scheduler, a multiple of its
 /// length on CLOCK_MONOTONIC, are of that tick's moment if their thread had its processor then already.
-/// Samples of a thread stay in their order. Of events, whose ticks come at any moment, one in forty is moved
-/// by 50 us, which says nothing of when threads run together.
+/// Samples of a thread stay in their order. Only where more samples come soon after a tick than by chance:
+/// ticks of events come at any moment.
 void date_samples_by_ticks(Profile& profile);
 
 }  // namespace varve::load

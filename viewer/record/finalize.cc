@@ -15,6 +15,7 @@
 #include "viewer/load/agent_file.h"
 #include "viewer/load/held_back.h"
 #include "viewer/load/load.h"
+#include "viewer/load/tick_moments.h"
 #include "viewer/load/tick_phase.h"
 #include "viewer/record/decoded_writer.h"
 #include "viewer/symbol/code_collect.h"
@@ -120,11 +121,12 @@ tl::expected<symbol::SymbolTable, std::string> store_names_and_code(const load::
 }
 
 /// All files that finalization writes. The error is a sentence.
-tl::expected<void, std::string> store(const load::Profile& profile, const FinalizeOptions& options) {
+tl::expected<void, std::string> store(load::Profile& profile, const FinalizeOptions& options) {
   const auto symbols = store_names_and_code(profile, options.progress);
   if (!symbols) return tl::unexpected(symbols.error());
   if (!worth_decoding(profile)) return {};
   if (auto stored = write_decoded_file(profile); !stored || !options.store_more) return stored;
+  load::date_samples_by_ticks(profile);
   return options.store_more(profile, *symbols);
 }
 
@@ -144,7 +146,7 @@ std::string crash_words(int status) {
 Finalized finalize(const std::string& directory, const FinalizeOptions& options,
                    const std::function<void(const RunCounts&)>& counted) {
   Finalized result;
-  auto profile = load::load(directory);
+  auto profile = load::load(directory, {.dated = false});  // what is stored of them is read as they are
   if (!profile) {
     result.trouble = profile.error();
     return result;
