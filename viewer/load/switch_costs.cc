@@ -41,7 +41,7 @@ struct Window {
 };
 
 /// Windows whose switches cost the same. All times in ns.
-struct Group {
+struct CostGroup {
   double missing = 0;  // charged and not recorded
   double turns = 0;
   double cost = 0;    // of a switch
@@ -182,8 +182,8 @@ void measure(const RunStates& states, std::vector<Window>& windows) {
   }
 }
 
-std::vector<Group> make_groups(std::vector<Window>& windows) {
-  std::vector<Group> groups(1);  // the first is that of few turns
+std::vector<CostGroup> make_groups(std::vector<Window>& windows) {
+  std::vector<CostGroup> groups(1);  // the first is that of few turns
   for (Window& window : windows) {
     const double missing = window.charged_ns() - double(window.recorded_ns), turns = double(window.turns);
     if (window.turns >= kFewTurns || std::abs(missing) > turns * kMostCostNs) {
@@ -196,14 +196,14 @@ std::vector<Group> make_groups(std::vector<Window>& windows) {
   return groups;
 }
 
-bool is_worth_a_walk(const std::vector<Window>& windows, const std::vector<Group>& groups) {
+bool is_worth_a_walk(const std::vector<Window>& windows, const std::vector<CostGroup>& groups) {
   double charged = 0, missing = 0;
   for (const Window& window : windows) charged += window.charged_ns();
-  for (const Group& group : groups) missing += std::max(group.missing - group.placed, 0.0);
+  for (const CostGroup& group : groups) missing += std::max(group.missing - group.placed, 0.0);
   return missing > charged / kWorthOneIn;
 }
 
-void find_costs(const RunStates& states, std::vector<Window>& windows, std::vector<Group>& groups) {
+void find_costs(const RunStates& states, std::vector<Window>& windows, std::vector<CostGroup>& groups) {
   for (int round = 0; round < kMostRounds; ++round) {
     Walk walk(windows, states.tracks.size());
     for (const RunEvent& event : states.events)
@@ -211,7 +211,7 @@ void find_costs(const RunStates& states, std::vector<Window>& windows, std::vect
         groups[window.group].place(room_ns);
       });
     if (!is_worth_a_walk(windows, groups)) return;
-    for (Group& group : groups) group.reckon_cost();
+    for (CostGroup& group : groups) group.reckon_cost();
   }
 }
 
@@ -222,7 +222,7 @@ void begin_turns_when_charged(Profile& profile, const std::vector<ThreadFacts>& 
   if (states.source != RunStates::Source::kSwitches || states.lost != 0) return;
   std::vector<Window> windows = make_windows(profile, facts);
   measure(states, windows);
-  std::vector<Group> groups = make_groups(windows);
+  std::vector<CostGroup> groups = make_groups(windows);
   if (!is_worth_a_walk(windows, groups)) return;
   find_costs(states, windows, groups);
   Walk walk(windows, states.tracks.size());
