@@ -115,8 +115,8 @@ void check_waits(const load::Profile& profile) {
   for (const load::Creation& creation : profile.waits.creations)
     require(creation.thread.index() < profile.threads.size() && creation.path.index() < profile.paths.size(),
             "a creation's thread and path exist");
-  for (const auto& [flow, process] : profile.waits.outputs)
-    require(flow != 0 && process.index() < profile.processes.size(), "an output's flow and process exist");
+  for (const auto& [flow, reads, process] : profile.waits.pipe_ends)
+    require(flow != 0 && process.index() < profile.processes.size(), "a pipe's flow and process exist");
 }
 
 bool equal(const load::Profile& a, const load::Profile& b) {

@@ -125,7 +125,7 @@ Test(forged_events, everything_together) {
     cr_assert_lt(wait.name, profile.waits.names.size());
     cr_assert_leq(wait.creation, profile.waits.creations.size());
   }
-  for (const auto& [flow, process] : profile.waits.outputs) {
+  for (const auto& [flow, reads, process] : profile.waits.pipe_ends) {
     cr_expect_neq(flow, 0u);
     cr_assert_lt(process.index(), profile.processes.size());
   }

@@ -45,9 +45,9 @@ struct Pipeline {
 Test(pipe_writers, the_only_one) {
   Pipeline made;
   cr_expect(made.writer() == ProcessId::none(), "nobody is known to have the pipe");
-  made.profile.waits.outputs = {{kOtherPipe, kWriter}};
+  made.profile.waits.pipe_ends = {{kOtherPipe, false, kWriter}};
   cr_expect(made.writer() == ProcessId::none());
-  made.profile.waits.outputs = {{kPipe, kWriter}, {kOtherPipe, kSecondWriter}};
+  made.profile.waits.pipe_ends = {{kPipe, false, kWriter}, {kOtherPipe, false, kSecondWriter}};
   cr_assert(made.writer() == kWriter);
   const auto releaser = analyze::Releasers(made.profile).of(made.profile.waits.waits[0]);
   cr_expect_eq(releaser->time_ns, 40 * kMs, "when is not known: at the latest when the reader goes on");
@@ -55,7 +55,7 @@ Test(pipe_writers, the_only_one) {
 
 Test(pipe_writers, of_several_nobody_knows_which) {
   Pipeline made;
-  made.profile.waits.outputs = {{kPipe, kWriter}, {kPipe, kSecondWriter}};
+  made.profile.waits.pipe_ends = {{kPipe, false, kWriter}, {kPipe, false, kSecondWriter}};
   cr_expect(made.writer() == ProcessId::none());
   made.process(kWriter).end_time = {35 * kMs};
   cr_expect(made.writer() == ProcessId::none(), "its end may be what the reader saw: the clocks differ");
@@ -68,27 +68,37 @@ Test(pipe_writers, of_several_nobody_knows_which) {
 
 Test(pipe_writers, nobody_writes_to_itself) {
   Pipeline made;
-  made.profile.waits.outputs = {{kPipe, kReader}};
+  made.profile.waits.pipe_ends = {{kPipe, false, kReader}};
   cr_expect(made.writer() == ProcessId::none());
-  made.profile.waits.outputs = {{kPipe, kReader}, {kPipe, kWriter}};
+  made.profile.waits.pipe_ends = {{kPipe, false, kReader}, {kPipe, false, kWriter}};
   cr_expect(made.writer() == kWriter);
 }
 
 Test(pipe_writers, who_was_seen_to_write_did) {
   Pipeline made;
-  made.profile.waits.outputs = {{kPipe, kWriter}};
+  made.profile.waits.pipe_ends = {{kPipe, false, kWriter}};
   made.profile.waits.releases = {{39 * kMs, 0, 9, {2}, {0}, 1, ObjectKind::kDescriptor, kPipe}};
   cr_expect(made.writer() == kSecondWriter);
   made.profile.waits.releases[0].time_ns = 9 * kMs;
   cr_expect(made.writer() == kWriter, "that was before the reader waited");
 }
 
-Test(pipe_writers, only_of_single_waits_for_input) {
+Test(pipe_writers, who_waits_to_write_waits_for_the_only_reader) {
   Pipeline made;
-  made.profile.waits.outputs = {{kPipe, kWriter}};
+  made.profile.waits.pipe_ends = {{kPipe, false, kWriter}};
   made.profile.waits.waits[0].object |= format::kToSend;
-  cr_expect(made.writer() == ProcessId::none(), "who waits to write waits for a reader");
-  made.profile.waits.waits[0].object = 5;
+  cr_expect(made.writer() == ProcessId::none(), "another writer is no reader");
+  made.profile.waits.pipe_ends = {{kPipe, false, kWriter}, {kPipe, true, kSecondWriter}};
+  cr_expect(made.writer() == kSecondWriter);
+  made.profile.waits.pipe_ends = {{kPipe, true, kWriter}, {kPipe, true, kSecondWriter}};
+  cr_expect(made.writer() == ProcessId::none(), "of several nobody knows which");
+  made.process(kSecondWriter).end_time = {20 * kMs};
+  cr_expect(made.writer() == kWriter);
+}
+
+Test(pipe_writers, only_of_single_waits) {
+  Pipeline made;
+  made.profile.waits.pipe_ends = {{kPipe, false, kWriter}};
   made.profile.waits.waits[0].count = 7;
   cr_expect(made.writer() == ProcessId::none(), "when a sum of waits was nobody knows");
 }

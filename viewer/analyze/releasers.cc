@@ -17,17 +17,14 @@ using format::ObjectKind;
 /// and the kernel's word of the end after it; either may be late on a busy machine.
 constexpr uint64_t kEndTolerance = 10 * kNanosPerMilli.count;
 
-/// Of the processes that had a pipe as their output those that began last.
-constexpr int kMostWriters = 64;
+/// Of the processes that had a pipe as their output, or their input, those that began last.
+constexpr int kMostPartners = 64;
 
 /// No thread lets go of what it waits for, but a damaged profile may say so as often as it likes.
 constexpr int kMostLooks = 16;
 
 /// The end of a thread or process was noted by another than the one that ended.
 bool is_end(ObjectKind kind) { return kind == ObjectKind::kThread || kind == ObjectKind::kChild; }
-
-/// Of a pipe or connection whose other end may be known.
-bool waits_for_input(const load::Wait& wait) { return wait.flow != 0 && !(wait.object & format::kToSend); }
 
 }  // namespace
 
@@ -40,7 +37,7 @@ Releasers::Releasers(const load::Profile& profile) : profile_(profile) {
   add_thread_ends(profile);
   add_process_ends(profile);
   sort();
-  add_unseen_writers(profile);
+  add_unseen_partners(profile);
 }
 
 void Releasers::sort() {
@@ -48,32 +45,34 @@ void Releasers::sort() {
 }
 
 /// Where nobody was seen to write to a pipe while its reader waited, the only process that then had it as its
-/// output did, by the C library's streams, or by its end. Of several nobody knows which.
-void Releasers::add_unseen_writers(const load::Profile& profile) {
-  const auto& outputs = profile.waits.outputs;
-  if (outputs.empty()) return;
+/// output did, by the C library's streams, or by its end; and likewise who reads where a writer waits,
+/// because the pipe is full. Of several nobody knows which.
+void Releasers::add_unseen_partners(const load::Profile& profile) {
+  const auto& ends = profile.waits.pipe_ends;
+  if (ends.empty()) return;
   const std::vector<ThreadId> mains = main_threads(profile);
   std::vector<Row> rows;
   for (const load::Wait& wait : profile.waits.waits) {
-    if (wait.is_sum() || wait.timed_out || !waits_for_input(wait) || !during(wait).empty()) continue;
-    const ProcessId reader = profile.threads[wait.thread.index()].process;
-    ThreadId writer;
-    int writers = 0;
+    if (wait.is_sum() || wait.timed_out || wait.flow == 0 || !during(wait).empty()) continue;
+    const ProcessId own = profile.threads[wait.thread.index()].process;
+    const bool reads = wait.object & format::kToSend;
+    ThreadId partner;
+    int partners = 0;
     // Processes are in the order of their begins: back from those that began last.
-    auto output = std::partition_point(outputs.begin(), outputs.end(), [&](const load::PipeOutput& each) {
-      const bool began = profile.processes[each.process.index()].start_time.count < wait.end_ns;
-      return each.flow < wait.flow || (each.flow == wait.flow && began);
+    auto each = std::partition_point(ends.begin(), ends.end(), [&](const load::PipeEnd& end) {
+      const bool began = profile.processes[end.process.index()].start_time.count < wait.end_ns;
+      return std::tuple(end.flow, end.reads, !began) < std::tuple(wait.flow, reads, true);
     });
-    for (int looks = 0; looks < kMostWriters && output != outputs.begin(); ++looks) {
-      if ((--output)->flow != wait.flow) break;
-      const load::Process& process = profile.processes[output->process.index()];
+    for (int looks = 0; looks < kMostPartners && each != ends.begin(); ++looks) {
+      if ((--each)->flow != wait.flow || each->reads != reads) break;
+      const load::Process& process = profile.processes[each->process.index()];
       const uint64_t end = end_of_process(process);
       const bool lived = end == 0 || end + kEndTolerance >= wait.end_ns;
-      if (!lived || output->process == reader || !mains[output->process.index()].valid()) continue;
-      writer = mains[output->process.index()];
-      ++writers;
+      if (!lived || each->process == own || !mains[each->process.index()].valid()) continue;
+      partner = mains[each->process.index()];
+      ++partners;
     }
-    if (writers == 1) rows.push_back({key_of(wait), wait.end_ns, writer, {0}, 1});
+    if (partners == 1) rows.push_back({key_of(wait), wait.end_ns, partner, {0}, 1});
   }
   rows_.insert(rows_.end(), rows.begin(), rows.end());
   sort();

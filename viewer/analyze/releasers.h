@@ -56,7 +56,7 @@ class Releasers {
  private:
   void add_thread_ends(const load::Profile& profile);
   void add_process_ends(const load::Profile& profile);
-  void add_unseen_writers(const load::Profile& profile);
+  void add_unseen_partners(const load::Profile& profile);
   void sort();
   const Row* last_to_come(const load::Wait& wait) const;
   bool may_have_ended(const Row& row, const load::Wait& wait) const;

@@ -65,13 +65,16 @@ const Named* find(const std::vector<Named>& all, uint32_t process, uint64_t obje
 }
 
 /// Of an image of a process: it was begun with them.
-void find_outputs(Waits& waits, const std::vector<Named>& all) {
-  for (const Named& named : all)
-    if ((named.fd == STDOUT_FILENO || named.fd == STDERR_FILENO) && named.out != 0 &&
+void find_pipe_ends(Waits& waits, const std::vector<Named>& all) {
+  for (const Named& named : all) {
+    const bool reads = named.fd == STDIN_FILENO;
+    const uint32_t flow = reads ? named.in : named.out;
+    if (named.fd >= STDIN_FILENO && named.fd <= STDERR_FILENO && flow != 0 &&
         waits.names[named.name].starts_with(kPipe))
-      waits.outputs.push_back({named.out, {named.process}});
-  std::ranges::sort(waits.outputs);
-  waits.outputs.erase(std::unique(waits.outputs.begin(), waits.outputs.end()), waits.outputs.end());
+      waits.pipe_ends.push_back({flow, reads, {named.process}});
+  }
+  std::ranges::sort(waits.pipe_ends);
+  waits.pipe_ends.erase(std::unique(waits.pipe_ends.begin(), waits.pipe_ends.end()), waits.pipe_ends.end());
 }
 
 }  // namespace
@@ -95,7 +98,7 @@ void name_descriptors(Profile& profile, const std::vector<AgentFile>& agents) {
     if (const Named* what = noted(release.thread, release.object, release.time_ns))
       release.flow = release.object & format::kToSend ? what->in : what->out;
   }
-  find_outputs(profile.waits, all);
+  find_pipe_ends(profile.waits, all);
 }
 
 }  // namespace varve::load

@@ -64,11 +64,12 @@ struct ObjectPlace {
   SiteId site;  // of the data, named as sites of code are
 };
 
-/// A process that had a pipe as standard output or error.
-struct PipeOutput {
+/// A process that had a pipe as standard input, output or error.
+struct PipeEnd {
   uint32_t flow = 0;
+  bool reads = false;
   ProcessId process;
-  constexpr auto operator<=>(const PipeOutput&) const = default;
+  constexpr auto operator<=>(const PipeEnd&) const = default;
 };
 
 struct Waits {
@@ -78,7 +79,7 @@ struct Waits {
   /// What descriptors were: "socket 127.0.0.1:80", else as in /proc/PID/fd. The first is not known.
   std::vector<std::string> names = {""};
   std::vector<ObjectPlace> places;  // by process, then by address
-  std::vector<PipeOutput> outputs;  // by flow, each once
+  std::vector<PipeEnd> pipe_ends;   // by flow, each once
 
   bool empty() const { return waits.empty() && releases.empty(); }
   /// None where the object is in no module.
