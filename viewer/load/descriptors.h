@@ -10,8 +10,8 @@
 
 namespace varve::load {
 
-/// Fills Waits::names, names and flows of waits and releases of descriptors, and Waits::pipe_ends. `agents` has
-/// a row each of the processes that had an agent, in their order.
+/// Fills Waits::names, names and flows of waits and releases of descriptors, and Waits::pipe_ends. `agents`
+/// has a row each of the processes that had an agent, in their order.
 void name_descriptors(Profile& profile, const std::vector<AgentFile>& agents);
 
 }  // namespace varve::load
