@@ -52,6 +52,13 @@ struct Charged {
     profile.threads[0].end_cpu = {charged_us * kUs};
   }
 
+  /// The first thread's, after its sample at 5 ms: so much is in samples, and so much did its clock say.
+  void last_tick(uint64_t sampled_us, uint64_t cpu_us) {
+    profile.threads[0].sampled = {sampled_us * kUs};
+    profile.threads[0].last_cpu = {cpu_us * kUs};
+    facts[0].last_sample = {5 * kMs};
+  }
+
   /// Times of all events in us, once turns begin when they were charged.
   std::vector<uint64_t> times() {
     begin_turns_when_charged(profile, facts);
@@ -158,19 +165,15 @@ Test(switch_costs, an_image_goes_on_where_the_one_before_was_looked_at) {
 Test(switch_costs, of_who_does_not_end_the_last_tick_is_known) {
   Charged world(1);
   world.ten_turns(0);
-  world.profile.threads[0].told_end = {};
-  world.profile.threads[0].sampled = world.profile.threads[0].last_cpu = {500 * kUs};
-  world.facts[0].last_sample = {5 * kMs};
+  world.last_tick(500, 500);
   const std::vector<uint64_t> times = world.times();
   for (uint64_t ms = 0; ms < 10; ++ms) cr_expect_eq(times[2 * ms], ms * 1000 + (ms < 5 ? 0 : 10), "%lu", ms);
 }
 
-Test(switch_costs, a_tick_without_a_sample_came_nobody_knows_when) {
+Test(switch_costs, a_tick_in_a_pause_came_nobody_knows_when) {
   Charged world(1);
   world.ten_turns(0);
-  world.profile.threads[0].sampled = {450 * kUs};
-  world.profile.threads[0].last_cpu = {1000 * kUs};  // in a pause
-  world.facts[0].last_sample = {5 * kMs};
+  world.last_tick(450, 1000);
   cr_expect_eq(world.times()[0], 10);
 }
 

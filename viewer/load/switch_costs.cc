@@ -5,7 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
+
+#include "viewer/load/row_groups.h"
 
 namespace varve::load {
 namespace {
@@ -67,35 +68,27 @@ Reading last_reading(const Thread& thread, const ThreadFacts& facts) {
   return {facts.last_sample.count, thread.last_cpu.count};
 }
 
-/// Threads of agents by track, one image after the other.
-std::vector<uint32_t> threads_by_track(const Profile& profile, size_t known) {
-  std::vector<uint32_t> rows;
-  for (uint32_t i = 0; i < std::min(known, profile.threads.size()); ++i)
-    if (profile.threads[i].track.valid()) rows.push_back(i);
-  std::ranges::sort(rows, {}, [&](uint32_t row) {
-    return std::tuple(profile.threads[row].track, profile.threads[row].told_start);
-  });
-  return rows;
-}
-
-/// By track and time; none overlaps another one of its track. The clock of a thread that begins is 0. A track
-/// of one that executed a program under another id begins with a clock that goes on.
+/// By track and time; none overlaps another one of its track, for each image goes on where the one before was
+/// read. The clock of a thread that begins is 0. A track of one that executed a program under another id
+/// begins with a clock that goes on.
 std::vector<Window> make_windows(const Profile& profile, const std::vector<ThreadFacts>& facts) {
+  const RunStates& states = profile.run_states;
+  const RowGroups threads(states.tracks.size(), std::min(facts.size(), profile.threads.size()),
+                          [&](size_t row) { return profile.threads[row].track.index(); });
   std::vector<Window> windows;
-  TrackId last = TrackId::none();
-  Reading before;
-  for (const uint32_t row : threads_by_track(profile, facts.size())) {
-    const Thread& thread = profile.threads[row];
-    const Track& track = profile.run_states.tracks[thread.track.index()];
-    const bool begins = track.start_seen && profile.processes[thread.process.index()].image == 0;
-    if (thread.track != last) before = begins ? Reading{track.start.count, 0} : Reading{};
-    const bool goes_on = before.time_ns != 0;
-    last = thread.track;
-    const Reading told{thread.told_start.count, thread.start_cpu.count};
-    const Reading begin = goes_on ? before : told, end = last_reading(thread, facts[row]);
-    if (end.time_ns <= begin.time_ns || end.cpu_ns <= begin.cpu_ns) continue;
-    before = end;
-    if (end.time_ns <= profile.run_states.end.count) windows.push_back({thread.track, begin, end});
+  for (uint32_t track = 0; track < states.tracks.size(); ++track) {
+    Reading before;
+    for (const uint32_t row : threads.of(track)) {
+      const Thread& thread = profile.threads[row];
+      const bool begins = states.tracks[track].start_seen && row == threads.of(track).front() &&
+                          profile.processes[thread.process.index()].image == 0;
+      if (begins) before = {states.tracks[track].start.count, 0};
+      const Reading told{thread.told_start.count, thread.start_cpu.count};
+      const Reading begin = before.time_ns != 0 ? before : told, end = last_reading(thread, facts[row]);
+      if (end.time_ns <= begin.time_ns || end.cpu_ns <= begin.cpu_ns) continue;
+      before = end;
+      if (end.time_ns <= states.end.count) windows.push_back({{track}, begin, end});
+    }
   }
   return windows;
 }

@@ -4,9 +4,9 @@
 #include "viewer/load/tick_moments.h"
 
 #include <algorithm>
-#include <span>
 
 #include "common/session_keys.h"
+#include "viewer/load/row_groups.h"
 
 namespace varve::load {
 namespace {
@@ -21,26 +21,22 @@ constexpr size_t kLeastOneIn = 10;
 /// When the turns of each track began.
 class TurnBegins {
  public:
-  explicit TurnBegins(const RunStates& states) : first_(states.tracks.size() + 1) {
-    for (const RunEvent& event : states.events) first_[event.track.index() + 1] += event.running != 0;
-    for (size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
-    times_ns_.resize(first_.back());
-    std::vector<size_t> next(first_.begin(), first_.end() - 1);
-    for (const RunEvent& event : states.events)
-      if (event.running != 0) times_ns_[next[event.track.index()]++] = event.time_ns;
-  }
+  explicit TurnBegins(const RunStates& states)
+      : events_(states.events), rows_(states.tracks.size(), states.events.size(), [&](size_t row) {
+          return states.events[row].running != 0 ? states.events[row].track.index() : SIZE_MAX;
+        }) {}
 
   /// Whether no turn of the track begins within (begin_ns, end_ns].
   bool none_between(TrackId track, uint64_t begin_ns, uint64_t end_ns) const {
-    const auto times = std::span(times_ns_).subspan(first_[track.index()],
-                                                    first_[track.index() + 1] - first_[track.index()]);
-    const auto next = std::ranges::upper_bound(times, begin_ns);
-    return next == times.end() || *next > end_ns;
+    const auto time_of = [this](uint32_t row) { return events_[row].time_ns; };
+    const auto rows = rows_.of(track.index());
+    const auto next = std::ranges::upper_bound(rows, begin_ns, {}, time_of);
+    return next == rows.end() || time_of(*next) > end_ns;
   }
 
  private:
-  std::vector<size_t> first_;  // by track, and one more
-  std::vector<uint64_t> times_ns_;
+  const std::vector<RunEvent>& events_;
+  const RowGroups rows_;
 };
 
 size_t count_late(const Samples& samples, uint64_t tick_ns) {
