@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// When ticks came. A CPU timer expires at a tick of the scheduler; its sample is taken when the thread goes on
-// in the program, at the end of the system call in which it was: half of them 30 us later, one in ten 60. Who
-// wakes another thread and then waits is seen when both run, whenever the tick meets it within the call. Of
-// two threads that hand work to each other 22 % of the CPU time was Ideal so, most of it in futex_wake, where
-// 1 % can be. Context: viewer.
+// When ticks came. A CPU timer expires at a tick of the scheduler; its sample is taken when the thread
+// goes on in the program, at the end of the system call in which it was: half of them 30 us later, one in
+// ten 60. Who wakes another thread and then waits is seen when both run, whenever the tick meets it within
+// the call. Of two threads that hand work to each other 22 % of the CPU time was Ideal so, most of it in
+// futex_wake, where 1 % can be. Context: viewer.
 #pragma once
 
 #include "viewer/load/profile.h"
