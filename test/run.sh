@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # The test runner: test/run.sh [WHAT...]. WHAT is unit, structure, e2e, stress, or part of a script's name; without it,
 # all but stress. Scripts run two at a time (three take as long), those with a line "# long" first, so that none of these is left
-# over with half of the machine; those with a line "# alone" (they measure time) one by one. The last line is "N passed, N failed".
+# over with half of the machine. Those that measure time come after them: with a line "# calm", of which one thread at most works at
+# a time, two of these beside each other; with a line "# alone" one by one. The last line is "N passed, N failed".
 set -u
 cd "$(dirname "$0")/.." || exit 1
 export BUILD=$(realpath -m "${BUILD:-build/release}")
@@ -81,11 +82,15 @@ fi
 existing=()
 for script in "${scripts[@]}"; do [ -f "$script" ] && existing+=("$script"); done
 if [ ${#existing[@]} -gt 0 ]; then
-  mapfile -t together < <(grep -L '^# alone' "${existing[@]}" | sort -u)
-  mapfile -t together < <([ ${#together[@]} = 0 ] || { grep -l '^# long$' "${together[@]}"; grep -L '^# long$' "${together[@]}"; })
-  mapfile -t alone < <(grep -l '^# alone' "${existing[@]}" | sort -u)
-  [ ${#together[@]} = 0 ] || printf '%s\0' "${together[@]}" | xargs -0 -n1 -P2 bash -c 'run_script "$0"'
-  for script in "${alone[@]}"; do run_script "$script"; done
+  # run_those N OPTION REGEX: N at a time, of the scripts that grep finds by this.
+  run_those() {
+    mapfile -t those < <(grep "$2" "$3" "${existing[@]}" | sort -u)
+    [ ${#those[@]} = 0 ] && return
+    { grep -l '^# long$' "${those[@]}"; grep -L '^# long$' "${those[@]}"; } | xargs -d '\n' -n1 -P"$1" bash -c 'run_script "$0"'
+  }
+  run_those 2 -LE '^# (alone|calm)$'
+  run_those 2 -l '^# calm$'
+  run_those 1 -l '^# alone$'
   for script in $(printf '%s\n' "${existing[@]}" | sort -u); do
     if [ "$(cat "$logs/${script//\//_}.result" 2>/dev/null)" = passed ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
   done

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # D-18, hazards 14 and 15: fifty calls that wait end as they do without us, by what they wait for, by their limit and by the
 # program's own signals, though timers expire on the way into them; limits are not stretched.
-# alone
+# calm
+# long
 . "$(dirname "$0")/agent.inc"
 times=${STRICT_TIMES:-12}  # a call
 

@@ -4,7 +4,7 @@
 # long
 . "$(dirname "$0")/common.inc"
 
-# So many random keys behind those of each input of the screens; `make stress` presses 100,000.
+# So many random keys behind those of each input of the screens; `make stress` presses 50,000.
 export VARVE_KEYS=${VARVE_KEYS:-100}
 replays=$root/build/asan/replay
 [ -d "$replays" ] || fail "not built: make VARIANT=asan replays"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # varve.h in C and in C++, in programs of every kind: no effect bare; recorded, marks are found in their order with their
 # times, and what a program pauses is in no sample but in the ledger.
-# alone
+# calm
 . "$(dirname "$0")/agent.inc"
 source=$root/test/programs/marks.c
 

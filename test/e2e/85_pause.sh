@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # varve pause and varve resume from outside: no samples meanwhile, the time is in the ledger, and --delay does not end a
 # pause of the user's.
-# alone
+# calm
 . "$(dirname "$0")/agent.inc"
 
 start() {  # start DIR OPTIONS...: the program of three stages, recorded

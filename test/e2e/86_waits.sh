@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Locks and waits: programs that measure their own waits. Counts are exact, times within 3 %, the object has its type and
 # the function that waited, its holder is the thread that let go; the waits of a thread add up to its Wait.
-# alone
+# calm
+# long
 . "$(dirname "$0")/agent.inc"
 
 # waits WHAT TYPE FUNCTION [HOLDER]

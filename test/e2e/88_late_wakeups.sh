@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # A thread that is let go on as soon as it waits, and then waits for a processor: who let it go on is known all the same. So it
 # is at a barrier, where who comes last knows so only afterwards; and of calls that let nobody go on, soon after one that did.
-# alone
+# calm
 . "$(dirname "$0")/agent.inc"
 
 build late -lpthread <<'P'

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Waits that no hook sees: by system calls of the program's own. The observer looks at the thread from outside; object, time and
 # stack are the program's own, and a thread's waits still add up to its Wait. Where a look is not possible nothing happens.
-# alone
+# calm
+# long
 . "$(dirname "$0")/agent.inc"
 sanitized && echo "SKIPPED: an observer that is built with AddressSanitizer is late for what is looked at here" && exit 0
 
