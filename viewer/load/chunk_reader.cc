@@ -16,6 +16,7 @@ namespace varve::load {
 namespace {
 
 using format::ChunkHeader;
+using format::ChunkType;
 using format::FileHeader;
 using format::kChunkUnit;
 
