@@ -146,6 +146,7 @@ enum class RecordKind : uint8_t {
   kWaitModule = 20,    // WaitModuleRecord, build id, path NUL
   kWaitStack = 21,     // WaitStackRecord, frames
   kCreation = 22,      // varints, see wait_format.h
+  kWaitFile = 23,      // WaitFileRecord, name NUL, flow NUL
 };
 
 /// `size` covers this header and the body, so a reader skips kinds it does not know.

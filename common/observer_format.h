@@ -65,6 +65,18 @@ struct WaitStackRecord {
 };
 static_assert(sizeof(WaitStackRecord) == 40);
 
+/// What a descriptor was that a look saw a thread wait for, told before the look where it is another than the
+/// last of this number in the process. After this: its name NUL, as the kernel has it, of a socket empty;
+/// NUL, or of a pipe before that its flow, as DescriptorRecord has it.
+struct WaitFileRecord {
+  RecordHeader header;
+  uint32_t track;  // of a thread of the process
+  uint64_t time_ns;
+  int32_t fd;
+  uint32_t reserved;
+};
+static_assert(sizeof(WaitFileRecord) == 24);
+
 /// So many switch records did not fit into the kernel's ring before this time: what each thread did is not
 /// known from here until its next event.
 struct SwitchesLostRecord {

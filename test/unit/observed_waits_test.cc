@@ -76,7 +76,7 @@ load::WaitLooks looks_at(std::initializer_list<uint64_t> times_ms, int32_t call 
 
 std::vector<Wait> waits_of(load::Profile& profile, load::WaitLooks looks) {
   load::PathTree tree(profile);
-  load::add_observed_waits(profile, tree, std::move(looks));
+  load::add_observed_waits(profile, tree, looks);
   return profile.waits.waits;
 }
 
@@ -148,7 +148,8 @@ Test(observed_waits, a_hook_without_a_stack_gets_that_of_the_look) {
   profile.waits.waits = {hooked(40, 30)};
   const PathId none = tree.child(load::PathTree::root(), tree.site(load::SpecialSite::kNotTaken));
   profile.waits.waits[0].path = none;
-  load::add_observed_waits(profile, tree, looks_at({20}));
+  load::WaitLooks looks = looks_at({20});
+  load::add_observed_waits(profile, tree, looks);
   cr_assert_eq(profile.waits.waits.size(), 1u);
   cr_expect_neq(profile.waits.waits[0].path, none);
   cr_expect(profile.waits.waits[0].observed_stack && !profile.waits.waits[0].observed);

@@ -9,7 +9,7 @@
 namespace varve::analyze {
 
 struct ObjectKey {
-  ProcessId process;
+  ProcessId process;  // none: of any, the name says which
   format::ObjectKind kind = format::ObjectKind::kNone;
   uint64_t address = 0;   // see format::ObjectKind
   uint32_t name = 0;      // load::Wait::name
@@ -21,7 +21,8 @@ struct ObjectKey {
 /// known that is all there is to it.
 inline ObjectKey key_of(const load::Profile& profile, const load::Wait& wait) {
   const ProcessId process = profile.threads[wait.thread.index()].process;
-  if (wait.name != 0) return {process, wait.kind, 0, wait.name};
+  const bool of_program = profile.waits.names[wait.name].starts_with(load::kSeveralFiles);
+  if (wait.name != 0) return {of_program ? ProcessId::none() : process, wait.kind, 0, wait.name};
   const uint64_t number = format::is_descriptor(wait.kind) ? uint32_t(wait.object) : wait.object;
   return {process, wait.kind, number, 0, wait.creation};
 }

@@ -10,6 +10,7 @@
 
 #include "viewer/analyze/filter.h"
 #include "viewer/analyze/site_keys.h"
+#include "viewer/load/descriptors.h"
 
 namespace varve::analyze {
 namespace {
@@ -20,29 +21,32 @@ using format::ObjectKind;
 enum class Identity : uint8_t { kNone, kAddress, kNumber, kTid, kPid, kDescriptor };
 
 struct KindWords {
-  std::string_view name;
+  std::string_view name, many;
   Identity identity;
 };
 constexpr std::array<KindWords, size_t(ObjectKind::kCount)> kKinds{{
-    {"[thread start]", Identity::kNone},
-    {"Mutex", Identity::kAddress},
-    {"RwLock", Identity::kAddress},
-    {"Condition", Identity::kAddress},
-    {"Semaphore", Identity::kAddress},
-    {"Barrier", Identity::kAddress},
-    {"Thread", Identity::kTid},
-    {"Child", Identity::kPid},
-    {"Sleep", Identity::kNone},
-    {"Poll", Identity::kDescriptor},
-    {"Stream", Identity::kDescriptor},
-    {"Futex", Identity::kAddress},
-    {"Once", Identity::kAddress},
-    {"Signal", Identity::kNone},
-    {"Queue", Identity::kNumber},
-    {"Semaphores", Identity::kNumber},
-    {"File lock", Identity::kDescriptor},
+    {"[thread start]", "thread starts", Identity::kNone},
+    {"Mutex", "mutexes", Identity::kAddress},
+    {"RwLock", "rwlocks", Identity::kAddress},
+    {"Condition", "conditions", Identity::kAddress},
+    {"Semaphore", "semaphores", Identity::kAddress},
+    {"Barrier", "barriers", Identity::kAddress},
+    {"Thread", "threads", Identity::kTid},
+    {"Child", "children", Identity::kPid},
+    {"Sleep", "sleeps", Identity::kNone},
+    {"Poll", "polls", Identity::kDescriptor},
+    {"Stream", "streams", Identity::kDescriptor},
+    {"Futex", "futexes", Identity::kAddress},
+    {"Once", "onces", Identity::kAddress},
+    {"Signal", "signals", Identity::kNone},
+    {"Queue", "queues", Identity::kNumber},
+    {"Semaphores", "semaphore sets", Identity::kNumber},
+    {"File lock", "file locks", Identity::kDescriptor},
 }};
 static_assert(!kKinds.back().name.empty());
+
+/// How names of descriptors begin.
+constexpr std::string_view kSocket = "socket ", kPipe = "pipe:";
 
 std::string joined_thread(const load::Profile& profile, const ObjectKey& object) {
   const bool is_tid = object.address <= INT32_MAX;
@@ -57,10 +61,9 @@ std::string descriptor_words(const load::Profile& profile, const ObjectKey& obje
   if (object.name == 0 && object.address == format::kNoDescriptor) return std::string(kind);
   const std::string& name = profile.waits.names[object.name];
   if (name.empty()) return fmt::format("{} fd {}", kind, object.address);
-  constexpr std::string_view kSocket = "socket ";
   if (object.kind != ObjectKind::kDescriptor) return fmt::format("{} {}", kind, name);
   if (name.starts_with(kSocket)) return fmt::format("Socket {}", name.substr(kSocket.size()));
-  if (name.starts_with("pipe:")) return fmt::format("Pipe {}", name.substr(5));
+  if (name.starts_with(kPipe)) return fmt::format("Pipe {}", name.substr(kPipe.size()));
   return fmt::format("{} {}", name.starts_with("/dev/pts/") ? "Terminal" : kind, name);
 }
 
@@ -96,6 +99,16 @@ bool is_library(std::string_view module, std::string_view name) {
 
 std::string_view kind_name(ObjectKind kind) {
   return kKinds[kind < ObjectKind::kCount ? size_t(kind) : 0].name;
+}
+
+std::string_view kind_of_many(const load::Profile& profile, const ObjectKey& object) {
+  const std::string& name = profile.waits.names[object.name];
+  if (object.kind == ObjectKind::kDescriptor) {
+    if (load::is_file_name(name)) return "files";
+    if (name.starts_with(kSocket)) return "sockets";
+    if (name.starts_with(kPipe)) return "pipes";
+  }
+  return kKinds[object.kind < ObjectKind::kCount ? size_t(object.kind) : 0].many;
 }
 
 std::string object_words(const Named& source, const ObjectKey& object) {

@@ -21,6 +21,9 @@ struct Named {
 /// "Mutex", "Condition"; what a type column has.
 std::string_view kind_name(format::ObjectKind kind);
 
+/// What objects of its kind are together: "files", "pipes", "mutexes".
+std::string_view kind_of_many(const load::Profile& profile, const ObjectKey& object);
+
 /// "Mutex queue.mu_", "Mutex 0x5581d0 (tiles.cc:41)", "Thread worker (4711)", "Sleep"; "[thread start]" for
 /// what is none.
 std::string object_words(const Named& source, const ObjectKey& object);

@@ -16,6 +16,7 @@
 #include "viewer/analyze/releasers.h"
 #include "viewer/analyze/wait_shares.h"
 #include "viewer/analyze/wait_slices.h"
+#include "viewer/load/descriptors.h"
 
 namespace varve::analyze {
 namespace {
@@ -77,9 +78,8 @@ class Builder {
  private:
   /// A FIFO has a path, too, but leads somewhere.
   bool is_file(const Wait& wait) const {
-    const std::string& name = profile_.waits.names[wait.name];
-    return wait.kind == ObjectKind::kDescriptor && wait.flow == 0 && name.starts_with('/') &&
-           !name.starts_with("/dev/");
+    return wait.kind == ObjectKind::kDescriptor && wait.flow == 0 &&
+           load::is_file_name(profile_.waits.names[wait.name]);
   }
 
   /// Waits come by thread; the first of an object is that of the thread that waited first.

@@ -3,6 +3,7 @@
 // Context: viewer.
 #include "viewer/load/descriptors.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -42,16 +43,19 @@ class Numbers {
   std::map<std::string, uint32_t> known_;
 };
 
-/// All that the agents noted, by process, number and time.
-std::vector<Named> all_names(const std::vector<AgentFile>& agents, std::vector<std::string>& texts) {
+/// The texts of all descriptors.
+struct Texts {
   Numbers names, flows;
+};
+
+/// All that the agents noted, by process, number and time.
+std::vector<Named> all_names(const std::vector<AgentFile>& agents, Texts& texts) {
   std::vector<Named> all;
   for (uint32_t process = 0; process < agents.size(); ++process)
     for (const AgentDescriptor& each : agents[process].descriptors)
-      all.push_back(
-          {process, each.fd, each.time.count, names.of(each.name), flows.of(each.in), flows.of(each.out)});
+      all.push_back({process, each.fd, each.time.count, texts.names.of(each.name), texts.flows.of(each.in),
+                     texts.flows.of(each.out)});
   std::ranges::stable_sort(all, {}, &Named::key);
-  texts = names.texts();
   return all;
 }
 
@@ -62,6 +66,17 @@ const Named* find(const std::vector<Named>& all, uint32_t process, uint64_t obje
   if (after == all.begin()) return nullptr;
   const Named& last = *(after - 1);
   return last.process == process && last.fd == fd ? &last : nullptr;
+}
+
+/// What no hook saw may have another file under the number by which hooks saw one. A sum of waits by one look
+/// at a file is of any number of them; of a pipe there is but one.
+void name_by_look(Wait& wait, const std::vector<WaitLooks::File>& files, const Process& process,
+                  Texts& texts) {
+  const WaitLooks::File& file = files[wait.name - 1];
+  const bool any = wait.is_sum() && file.looks < 2 && is_file_name(file.name);
+  const std::string program = process.exe.substr(process.exe.rfind('/') + 1);
+  wait.name = texts.names.of(any ? fmt::format("{}{}]", kSeveralFiles, program) : file.name);
+  wait.flow = texts.flows.of(file.flow);
 }
 
 /// Of an image of a process: it was begun with them.
@@ -79,26 +94,32 @@ void find_pipe_ends(Waits& waits, const std::vector<Named>& all) {
 
 }  // namespace
 
-void name_descriptors(Profile& profile, const std::vector<AgentFile>& agents) {
-  const std::vector<Named> all = all_names(agents, profile.waits.names);
+void name_descriptors(Profile& profile, const std::vector<AgentFile>& agents, const WaitLooks& looks) {
+  Texts texts;
+  const std::vector<Named> all = all_names(agents, texts);
   const auto noted = [&](ThreadId thread, uint64_t object, uint64_t time_ns) {
     return find(all, profile.threads[thread.index()].process.value, object, time_ns);
   };
-  for (Wait& wait : profile.waits.waits) {
+  Waits& waits = profile.waits;
+  for (Wait& wait : waits.waits) {
     if (!format::is_descriptor(wait.kind)) continue;
-    const Named* what = noted(wait.thread, wait.object, wait.end_ns);
-    if (!what) continue;
-    wait.name = what->name;
-    if (wait.kind != format::ObjectKind::kFileLock)
+    if (wait.name != 0) {
+      const ProcessId process = profile.threads[wait.thread.index()].process;
+      name_by_look(wait, looks.files, profile.processes[process.index()], texts);
+    } else if (const Named* what = noted(wait.thread, wait.object, wait.end_ns)) {
+      wait.name = what->name;
       wait.flow = wait.object & format::kToSend ? what->out : what->in;
+    }
+    if (wait.kind == format::ObjectKind::kFileLock) wait.flow = 0;
   }
   // Who waits to send goes on when this one receives.
-  for (Release& release : profile.waits.releases) {
+  for (Release& release : waits.releases) {
     if (release.kind != format::ObjectKind::kDescriptor) continue;
     if (const Named* what = noted(release.thread, release.object, release.time_ns))
       release.flow = release.object & format::kToSend ? what->in : what->out;
   }
-  find_pipe_ends(profile.waits, all);
+  waits.names = texts.names.texts();
+  find_pipe_ends(waits, all);
 }
 
 }  // namespace varve::load

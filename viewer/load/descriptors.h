@@ -7,11 +7,18 @@
 
 #include "viewer/load/agent_file.h"
 #include "viewer/load/profile.h"
+#include "viewer/load/wait_looks.h"
 
 namespace varve::load {
 
 /// Fills Waits::names, names and flows of waits and releases of descriptors, and Waits::pipe_ends. `agents`
-/// has a row each of the processes that had an agent, in their order.
-void name_descriptors(Profile& profile, const std::vector<AgentFile>& agents);
+/// has a row each of the processes that had an agent, in their order; `looks` are
+/// those whose waits are observed ones.
+void name_descriptors(Profile& profile, const std::vector<AgentFile>& agents, const WaitLooks& looks);
+
+/// Of a descriptor: whether it leads to a file on a disk. A terminal does not.
+inline bool is_file_name(std::string_view name) {
+  return name.starts_with(kSeveralFiles) || (name.starts_with('/') && !name.starts_with("/dev/"));
+}
 
 }  // namespace varve::load

@@ -68,8 +68,8 @@ class Loader {
     if (options_.samples && !adopt_samples(tree)) add_samples(tree);
     add_run_states();
     tell_wait_kinds(profile_);
-    if (options_.samples) add_observed_waits(profile_, tree, std::move(looks_));
-    name_descriptors(profile_, agents_);
+    if (options_.samples) add_observed_waits(profile_, tree, looks_);
+    name_descriptors(profile_, agents_, looks_);
     find_creations(profile_);
     add_reaped(profile_, std::move(reaped_), changes_);
     const auto ledger = options_.samples ? add_ledger(tree) : std::vector<LedgerRow>();

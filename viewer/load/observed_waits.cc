@@ -236,6 +236,7 @@ class Builder {
     wait.in_pieces = row.in_pieces;
     wait.kind = what.kind;
     wait.observed = true;
+    wait.name = look.file == WaitLook::kNoFile ? 0 : look.file + 1;
     fresh_.push_back(wait);
   }
 
@@ -257,7 +258,7 @@ class Builder {
 
 }  // namespace
 
-void add_observed_waits(Profile& profile, PathTree& tree, WaitLooks looks) {
+void add_observed_waits(Profile& profile, PathTree& tree, WaitLooks& looks) {
   if (looks.looks.empty()) return;
   std::ranges::stable_sort(looks.looks, {},
                            [](const WaitLook& look) { return std::pair(look.track, look.time_ns); });

@@ -12,8 +12,9 @@
 
 namespace varve::load {
 
-/// Adds rows to Waits::waits, which were sorted and are again, and modules, sites and paths of their stacks.
+/// Adds rows to Waits::waits, which were sorted and are again, and modules, sites and paths of their stacks;
+/// sorts the looks.
 /// Threads must have their tracks.
-void add_observed_waits(Profile& profile, PathTree& tree, WaitLooks looks);
+void add_observed_waits(Profile& profile, PathTree& tree, WaitLooks& looks);
 
 }  // namespace varve::load

@@ -78,6 +78,7 @@ class ObserverReader {
         {RecordKind::kSwitchesLost, &ObserverReader::read_lost},
         {RecordKind::kWaitModule, &ObserverReader::read_module},
         {RecordKind::kWaitStack, &ObserverReader::read_stack},
+        {RecordKind::kWaitFile, &ObserverReader::read_file},
     };
     for (auto [kind, reader] : kReaders)
       if (header.kind == uint8_t(kind)) (this->*reader)(header, record);
@@ -202,9 +203,8 @@ class ObserverReader {
   }
 
   void read_module(RecordHeader, ByteView record) { looks_.add_module(record); }
-  void read_stack(RecordHeader header, ByteView record) {
-    looks_.add_look(header, record, states_.tracks.size());
-  }
+  void read_file(RecordHeader, ByteView record) { looks_.add_file(record, states_.tracks); }
+  void read_stack(RecordHeader header, ByteView record) { looks_.add_look(header, record, states_.tracks); }
 
   /// Events in the order of time, none after the end of its thread, and each wait at its stretch.
   void settle() {

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "viewer/load/call_objects.h"
+
 namespace varve::load {
 
 void WaitLooks::add_module(ByteView record) {
@@ -18,7 +20,25 @@ void WaitLooks::add_module(ByteView record) {
   modules[row.module] = std::move(module);
 }
 
-void WaitLooks::add_look(format::RecordHeader header, ByteView record, size_t tracks) {
+void WaitLooks::add_file(ByteView record, const std::vector<Track>& tracks) {
+  const auto row = record.read<format::WaitFileRecord>();
+  if (row.track >= tracks.size()) throw ParseError("tells of a thread that it does not describe");
+  const std::string_view name = record.read_text(), flow = record.read_text();
+  const std::pair number(tracks[row.track].pid, row.fd);
+  if (name.empty()) return void(last_file_.erase(number));
+  last_file_[number] = uint32_t(files.size());
+  files.push_back({std::string(name), std::string(flow)});
+}
+
+/// The last of its number that was told.
+uint32_t WaitLooks::file_of(const WaitLook& look, const std::vector<Track>& tracks) const {
+  const CallObject what = object_of_call(look.system_call, look.arguments);
+  if (!format::is_descriptor(what.kind)) return WaitLook::kNoFile;
+  const auto at = last_file_.find({tracks[look.track.index()].pid, int32_t(what.object)});
+  return at == last_file_.end() ? WaitLook::kNoFile : at->second;
+}
+
+void WaitLooks::add_look(format::RecordHeader header, ByteView record, const std::vector<Track>& tracks) {
   const auto row = record.read<format::WaitStackRecord>();
   WaitLook look;
   look.time_ns = row.time_ns;
@@ -28,7 +48,7 @@ void WaitLooks::add_look(format::RecordHeader header, ByteView record, size_t tr
   look.end = format::StackEnd(header.flags & format::kSampleEndMask);
   look.first_frame = uint32_t(frames.size());
   look.frames = row.frames;
-  if (row.track >= tracks) throw ParseError("tells of a thread that it does not describe");
+  if (row.track >= tracks.size()) throw ParseError("tells of a thread that it does not describe");
   if (look.end >= format::StackEnd::kCount) throw ParseError("has a stack that ends for an unknown reason");
   // A frame takes two bytes at the least.
   if (row.frames > format::kMaxStackDepth || row.frames > record.size() / 2)
@@ -43,6 +63,8 @@ void WaitLooks::add_look(format::RecordHeader header, ByteView record, size_t tr
     frames.resize(look.first_frame);
     throw;
   }
+  look.file = file_of(look, tracks);
+  if (look.file != WaitLook::kNoFile) ++files[look.file].looks;
   looks.push_back(look);
 }
 

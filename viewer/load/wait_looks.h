@@ -6,12 +6,15 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/bytes.h"
 #include "common/ids.h"
 #include "common/observer_format.h"
+#include "viewer/load/run_states.h"
 
 namespace varve::load {
 
@@ -22,6 +25,8 @@ struct WaitLook {
   std::array<uint64_t, 2> arguments{};
   format::StackEnd end = format::StackEnd::kRoot;
   uint32_t first_frame = 0, frames = 0;  // rows of WaitLooks::frames, from the leaf
+  uint32_t file = kNoFile;  // row of WaitLooks::files, of a wait for a descriptor that has a name
+  static constexpr uint32_t kNoFile = UINT32_MAX;
 };
 
 class WaitLooks {
@@ -36,13 +41,26 @@ class WaitLooks {
     uint64_t address = 0;         // ELF virtual address, or that of the process
   };
 
+  /// What looks saw threads wait for by a descriptor.
+  struct File {
+    std::string name, flow;
+    uint32_t looks = 0;  // that saw it
+  };
+
   std::vector<Module> modules;
   std::vector<Frame> frames;
   std::vector<WaitLook> looks;
+  std::vector<File> files;
 
-  /// Both throw ParseError, and then have added nothing.
+  /// All throw ParseError, and then have added nothing.
   void add_module(ByteView record);
-  void add_look(format::RecordHeader header, ByteView record, size_t tracks);
+  void add_file(ByteView record, const std::vector<Track>& tracks);
+  void add_look(format::RecordHeader header, ByteView record, const std::vector<Track>& tracks);
+
+ private:
+  uint32_t file_of(const WaitLook& look, const std::vector<Track>& tracks) const;
+
+  std::map<std::pair<int32_t, int32_t>, uint32_t> last_file_;  // by pid and descriptor: row of `files`
 };
 
 }  // namespace varve::load

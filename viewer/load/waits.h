@@ -23,7 +23,7 @@ struct Wait {
   PathId path;
   uint32_t count = 1;
   format::ObjectKind kind = format::ObjectKind::kNone;
-  uint32_t name = 0;            // of a descriptor: in Waits::names
+  uint32_t name = 0;            // of a descriptor: in Waits::names; before, 1 + row of WaitLooks::files
   uint32_t flow = 0;            // likewise: what comes by it, in whatever process; 0: not known
   uint32_t creation = 0;        // of an object in memory: 1 + the row of Waits::creations; 0: not seen
   bool timed_out = false;       // its own time was over; nobody let the thread go on
@@ -71,6 +71,10 @@ struct PipeEnd {
   ProcessId process;
   constexpr auto operator<=>(const PipeEnd&) const = default;
 };
+
+/// How the name begins of what sums of waits for files are for where looks saw each of them once: there are
+/// others. "[several files of sha256sum]", in all processes of a program.
+inline constexpr std::string_view kSeveralFiles = "[several files of ";
 
 struct Waits {
   std::vector<Wait> waits;          // by thread, then by end

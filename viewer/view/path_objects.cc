@@ -88,8 +88,7 @@ void add_object_tables(View& view, const ShownPath& shown) {
     return view.own(analyze::object_words(shown.source, delay.object));
   };
   const auto pid = [&](const DelayRow& row) {
-    const ProcessId process = row.delay ? row.delay->object.process : ProcessId::none();
-    return process.valid() ? Cell(uint64_t(uint32_t(profile.processes[process.index()].pid))) : Cell();
+    return pid_cell(profile, row.delay ? row.delay->object.process : ProcessId::none());
   };
 
   Table table;

@@ -172,6 +172,11 @@ std::vector<uint64_t> whole(const analyze::Selection& selection) {
   return sum;
 }
 
+Cell pid_cell(const load::Profile& profile, ProcessId process) {
+  if (!process.valid()) return {};
+  return uint64_t(uint32_t(profile.processes[process.index()].pid));
+}
+
 std::string plural(uint64_t count, std::string_view one, std::string_view many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }

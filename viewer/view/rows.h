@@ -88,6 +88,9 @@ std::string cut_label(size_t rows, bool by_limit, const Request& request);
 /// All CPU time and samples of the profile, filtered out or not.
 std::vector<uint64_t> whole(const analyze::Selection& selection);
 
+/// Empty for none.
+Cell pid_cell(const load::Profile& profile, ProcessId process);
+
 /// "1 thread", "2 threads".
 std::string plural(uint64_t count, std::string_view one, std::string_view many);
 

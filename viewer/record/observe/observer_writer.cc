@@ -120,6 +120,22 @@ void ObserverWriter::wait_stack(uint32_t track, Nanos time, const SyscallLook& c
   add(record.data(), record.size());
 }
 
+void ObserverWriter::wait_file(uint32_t track, Nanos time, const SeenFile& file) {
+  WaitFileRecord fixed{};
+  fixed.track = track;
+  fixed.time_ns = time.count;
+  fixed.fd = file.fd;
+  std::vector<uint8_t> record(sizeof fixed);
+  std::memcpy(record.data(), &fixed, sizeof fixed);
+  for (const std::string* text : {&file.name, &file.flow}) {
+    record.insert(record.end(), text->begin(), text->end());
+    record.push_back(0);
+  }
+  close_switches();
+  put_header(record, RecordKind::kWaitFile);
+  add(record.data(), record.size());
+}
+
 void ObserverWriter::switches_lost(Nanos time, uint64_t count) {
   SwitchesLostRecord record{};
   record.time_ns = time.count;

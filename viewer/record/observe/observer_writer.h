@@ -19,6 +19,7 @@
 #include "common/units.h"
 #include "viewer/record/chunk_writer.h"
 #include "viewer/record/observe/proc_text.h"
+#include "viewer/record/observe/seen_file.h"
 #include "viewer/record/observe/stack_walk.h"
 
 namespace varve::record::observe {
@@ -49,6 +50,8 @@ class ObserverWriter {
   /// A file that stacks lead through, before the first of them; `module` is the row of CodeFiles.
   void wait_module(uint32_t module, std::string_view path, std::span<const uint8_t> build_id);
   void wait_stack(uint32_t track, Nanos time, const SyscallLook& call, const SeenStack& stack);
+  /// Before the look that it is of; `track` is one of the process.
+  void wait_file(uint32_t track, Nanos time, const SeenFile& file);
 
   /// Events in the order of time. One that is earlier than the one before is given that one's time.
   void switch_event(Nanos time, uint32_t track, format::SwitchKind kind, uint32_t processor);

@@ -16,6 +16,8 @@ namespace {
 
 /// A run of ten thousand processes must not keep a map of each; those that are missed are read again.
 constexpr size_t kMostMaps = 256;
+/// Likewise of descriptors that are known, in a process.
+constexpr size_t kMostFiles = 1024;
 
 }  // namespace
 
@@ -37,6 +39,7 @@ bool StackLooks::look(const Thread& thread, const SyscallLook& call, uint64_t tu
   const Nanos now = clock_now(CLOCK_MONOTONIC);
   const SeenStack stack = walk_stack(map, files_, memory, call.program_counter, call.stack_pointer, now);
   if (memory.refused()) return refuse(thread.process), false;
+  const auto file = stack.in_hook ? std::nullopt : awaited_file(thread.process, call);
   const auto after = this->turns(thread);
   if (after != turns) {
     ++moved_;
@@ -44,6 +47,7 @@ bool StackLooks::look(const Thread& thread, const SyscallLook& call, uint64_t tu
   }
   ++taken_;
   for (const SeenFrame& frame : stack.frames) tell_module(frame.module);
+  if (file) tell_file(thread, now, *file);
   writer_.wait_stack(thread.track, now, call, stack);
   return stack.in_hook;
 }
@@ -52,6 +56,17 @@ void StackLooks::tell_module(uint32_t index) {
   if (index == CodeFiles::kNone || !told_.insert(index).second) return;
   const SeenModule& module = files_.row(index);
   writer_.wait_module(index, module.path, module.file->build_id());
+}
+
+void StackLooks::tell_file(const Thread& thread, Nanos now, const SeenFile& file) {
+  if (told_files_.size() >= kMostMaps && !told_files_.contains(thread.process)) told_files_.clear();
+  FilesByNumber& told = told_files_[thread.process];
+  if (file.name.empty() && !told.contains(file.fd)) return;
+  if (told.size() >= kMostFiles && !told.contains(file.fd)) told.clear();
+  SeenFile& last = told[file.fd];
+  if (last == file) return;
+  last = file;
+  writer_.wait_file(thread.track, now, file);
 }
 
 void StackLooks::refuse(pid_t process) {
