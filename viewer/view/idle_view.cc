@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 #include "viewer/analyze/attribute.h"
 #include "viewer/analyze/band_moments.h"
@@ -12,6 +14,7 @@
 #include "viewer/symbol/special_sites.h"
 #include "viewer/view/band_words.h"
 #include "viewer/view/concurrency_words.h"
+#include "viewer/view/cut_kinds.h"
 #include "viewer/view/holder_list.h"
 #include "viewer/view/make.h"
 #include "viewer/view/path_words.h"
@@ -130,7 +133,9 @@ class IdleTable {
   void add_waits() {
     std::vector<uint64_t> sizes;
     for (const WaitObject& object : moments_.objects) sizes.push_back(object.wait_ns);
-    add_list(sizes, "object", "objects", kWaited, [&](size_t i) { add_object(moments_.objects[i]); });
+    add_list(
+        sizes, "object", "objects", kWaited, [&](size_t i) { add_object(moments_.objects[i]); },
+        [&](size_t i) { return analyze::kind_of_many(source_.profile, moments_.objects[i].key); });
     if (moments_.other_waits_ns) add_sum(RowKind::kSpecial, kWaited, moments_.other_waits_ns, kOtherWaits);
   }
 
@@ -141,23 +146,20 @@ class IdleTable {
   Table table() && { return std::move(table_); }
 
  private:
-  /// Rows that the request asks for and the sum of the others. Returns the sum of all.
+  /// Rows that the request asks for and the sums of the others, see cut_kinds(). Returns the sum of all.
   template <typename AddRow>
-  uint64_t add_list(const std::vector<uint64_t>& sizes, std::string_view one, std::string_view many,
-                    const Part& part, const AddRow& add_row) {
+  uint64_t add_list(
+      const std::vector<uint64_t>& sizes, std::string_view one, std::string_view many, const Part& part,
+      const AddRow& add_row,
+      const std::function<std::string_view(size_t)>& kind_of = [](size_t) { return std::string_view(); }) {
     const Cut cut = cut_list(sizes, moments_.thread_ns(), request_);
-    uint64_t sum = 0, rest = 0;
-    for (size_t i = 0; i < sizes.size(); ++i) {
-      sum += sizes[i];
-      if (i < cut.kept)
-        add_row(i);
-      else
-        rest += sizes[i];
+    for (size_t i = 0; i < cut.kept; ++i) add_row(i);
+    for (const CutKind& kind : cut_kinds(cut, sizes, moments_.thread_ns(), request_, one, many, kind_of)) {
+      uint64_t rest = 0;
+      for (const size_t i : kind.rows) rest += sizes[i];
+      add_sum(RowKind::kRest, part, rest, view_.own(kind.label));
     }
-    if (cut.below)
-      add_sum(RowKind::kRest, part, rest,
-              view_.own(fmt::format("[{} other {}]", cut.below, cut.below == 1 ? one : many)));
-    return sum;
+    return std::accumulate(sizes.begin(), sizes.end(), uint64_t(0));
   }
 
   /// Adds to the functions what they ran in a band, by a column of samples. False: there is none in it.

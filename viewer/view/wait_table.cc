@@ -113,11 +113,7 @@ void WaitTable::add_sum(RowKind kind, std::string_view label, const WaitSum& sum
                                                             : Cell()});
 }
 
-void WaitTable::add_sums(const WaitSum& others, size_t rows, size_t below) {
-  if (below > 0)
-    add_sum(RowKind::kRest,
-            view_.own(fmt::format("[{} other {}]", below, below == 1 ? subject_.one : subject_.many)),
-            others);
+void WaitTable::add_sums(size_t rows, size_t below) {
   WaitSum sum;
   sum.wait_ns = shown_.others.time_ns;
   sum.bands = shown_.others.bands;

@@ -10,6 +10,7 @@
 
 #include "viewer/analyze/fitted_waits.h"
 #include "viewer/analyze/wait_sums.h"
+#include "viewer/view/cut_kinds.h"
 #include "viewer/view/request.h"
 #include "viewer/view/rows.h"
 
@@ -46,9 +47,10 @@ class WaitTable {
   WaitTable(View& view, const ShownWaits& shown, WaitSubject subject);
 
   /// Sorts `sums` (of WaitSum or what has one as its base), and adds those that the request asks for by
-  /// add_row(sum), which calls add() once; then the sum of the others. Returns how many have a row.
-  template <typename Sums, typename AddRow>
-  size_t fill(Sums& sums, const AddRow& add_row) {
+  /// add_row(sum), which calls add() once; then the sums of the others, by kind_of(sum), see cut_kinds().
+  /// Returns how many have a row.
+  template <typename Sums, typename AddRow, typename KindOf>
+  size_t fill(Sums& sums, const AddRow& add_row, const KindOf& kind_of) {
     std::stable_sort(sums.begin(), sums.end(),
                      [&](const auto& a, const auto& b) { return goes_before(a, b, shown_); });
     std::vector<uint64_t> sizes;
@@ -59,10 +61,18 @@ class WaitTable {
     }
     const Cut cut = cut_list(sizes, shown_.whole_ns, shown_.request);
     for (size_t i = 0; i < cut.kept; ++i) add_row(sums[i]);
-    analyze::WaitSum others;
-    for (size_t i = cut.kept; i < sums.size(); ++i) others.add(sums[i]);
-    add_sums(others, sizes.size(), cut.below);
+    for (const CutKind& kind : cut_kinds(cut, sizes, shown_.whole_ns, shown_.request, subject_.one,
+                                         subject_.many, [&](size_t i) { return kind_of(sums[i]); })) {
+      analyze::WaitSum others;
+      for (const size_t i : kind.rows) others.add(sums[i]);
+      add_sum(RowKind::kRest, view_.own(kind.label), others);
+    }
+    add_sums(sizes.size(), cut.below);
     return cut.kept;
+  }
+  template <typename Sums, typename AddRow>
+  size_t fill(Sums& sums, const AddRow& add_row) {
+    return fill(sums, add_row, [](const auto&) { return std::string_view(); });
   }
   void add(Row row, const analyze::WaitSum& sum, std::initializer_list<Cell> names,
            std::initializer_list<Cell> rest);
@@ -74,7 +84,7 @@ class WaitTable {
   void put_numbers(Row row, const analyze::WaitSum& sum, bool counted);
   void put_data(RowKind kind, const analyze::WaitSum& sum, bool counted);
   bool has_bands(RowKind kind) const { return banded_ && kind != RowKind::kFilteredOut; }
-  void add_sums(const analyze::WaitSum& others, size_t rows, size_t below);
+  void add_sums(size_t rows, size_t below);
   void add_sum(RowKind kind, std::string_view label, const analyze::WaitSum& sum);
   void add_facts(size_t rows, size_t below);
 

@@ -61,7 +61,8 @@ size_t add_object_table(View& view, const ShownWaits& shown, std::vector<WaitObj
                    1});
   const ThreadNames names(profile);
   Places places(source);
-  const size_t kept = table.fill(objects, [&](const WaitObject& object) {
+  const auto kind_of = [&](const WaitObject& object) { return analyze::kind_of_many(profile, object.key); };
+  const auto add_row = [&](const WaitObject& object) {
     const analyze::Caller caller = analyze::caller_of(source, object.first);
     const analyze::Caller maker = made_at(source, object);
     const std::string_view where = view.own(analyze::caller_words(source, maker));
@@ -71,10 +72,11 @@ size_t add_object_table(View& view, const ShownWaits& shown, std::vector<WaitObj
         {where, view.own(analyze::short_caller_words(source, maker)),
          view.own(analyze::object_words(source, object.key)), analyze::kind_name(object.key.kind), where},
         {view.own(top_holder(source, names, object)), longest_cell(object), uint64_t(object.threads),
-         uint64_t(uint32_t(profile.processes[object.key.process.index()].pid)),
+         pid_cell(profile, object.key.process),
          caller.function.valid() ? function.name : Cell(std::string_view()), places.of(caller.function, view),
          uint64_t(object.number)});
-  });
+  };
+  const size_t kept = table.fill(objects, add_row, kind_of);
   view.tables.push_back(std::move(table).table());
   return kept;
 }

@@ -26,23 +26,37 @@ bool is_shared(const analyze::WaitObject& object) {
 /// A disk is a reason too, and many files may lie there.
 struct FileWaits {
   uint64_t wait_ns = 0;
-  size_t files = 0;
-  const analyze::WaitObject* worst = nullptr;
+  std::vector<const analyze::WaitObject*> files;  // the worst first
 };
 FileWaits file_waits(const analyze::BandMoments& moments) {
   FileWaits sum;
   for (const analyze::WaitObject& object : moments.objects) {
     if (!object.is_file) continue;
     sum.wait_ns += object.wait_ns;
-    ++sum.files;
-    if (!sum.worst || object.wait_ns > sum.worst->wait_ns) sum.worst = &object;
+    sum.files.push_back(&object);
   }
+  std::ranges::stable_sort(sum.files, std::greater(), &analyze::WaitObject::wait_ns);
   return sum;
 }
+
+/// ", 88% of it at read_tile", of the place with most of the time.
+std::string worst_place_words(const Source& source, const FileWaits& files) {
+  std::map<std::string, uint64_t> by_place;
+  for (const analyze::WaitObject* file : files.files)
+    by_place[analyze::caller_words(source, analyze::caller_of(source, file->first))] += file->wait_ns;
+  const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
+  const auto& [place, ns] = *std::ranges::max_element(by_place, less);
+  return place.empty() ? "" : fmt::format(", {:.0f}% of it at {}", 100 * share(ns, files.wait_ns), place);
+}
+
+/// The worst file where it is a good part of all, else where the program waits for most of them.
 std::string files_words(const Source& source, const FileWaits& files, std::string_view when) {
-  const std::string worst = waited_words(source, *files.worst);
-  return files.files == 1 ? fmt::format("{}{}", worst, when)
-                          : fmt::format("{} for files{}, {}", seconds_words({files.wait_ns}), when, worst);
+  constexpr uint64_t kGoodPart = 5;
+  const analyze::WaitObject& worst = *files.files.front();
+  if (files.files.size() == 1) return fmt::format("{}{}", waited_words(source, worst), when);
+  const std::string more = worst.wait_ns * kGoodPart >= files.wait_ns ? ", " + waited_words(source, worst)
+                                                                      : worst_place_words(source, files);
+  return fmt::format("{} for files{}{}", seconds_words({files.wait_ns}), when, more);
 }
 
 }  // namespace
