@@ -3,6 +3,8 @@
 // then, and nobody where there may be several. Context: tests.
 #include <criterion/criterion.h>
 
+#include <algorithm>
+
 #include "test/unit/time_units.h"
 #include "viewer/analyze/releasers.h"
 
@@ -64,6 +66,33 @@ Test(pipe_writers, of_several_nobody_knows_which) {
   made.process(kWriter).end_time = {};
   made.process(kSecondWriter).start_time = {41 * kMs};
   cr_expect(made.writer() == kWriter, "and what had not begun neither");
+}
+
+/// A processor is needed to write.
+Test(pipe_writers, of_several_the_only_one_that_ran) {
+  Pipeline made;
+  made.profile.waits.pipe_ends = {{kPipe, false, kWriter}, {kPipe, false, kSecondWriter}};
+  load::RunStates& states = made.profile.run_states;
+  states.source = load::RunStates::Source::kSwitches;
+  states.tracks.resize(3);
+  for (uint32_t i = 0; i < 3; ++i) made.profile.threads[i].track = {i};
+  const auto add = [&](uint64_t time_ns, uint32_t track, bool runs) {
+    load::RunEvent event;
+    event.time_ns = time_ns;
+    event.track = {track};
+    event.running = runs ? load::RunEvent::kWhole : uint16_t(0);
+    states.events.push_back(event);
+  };
+  add(20 * kMs, 1, true), add(30 * kMs, 1, false);
+  add(35 * kMs, 2, true);
+  cr_expect(made.writer() == kSecondWriter, "the other stopped 10 ms before");
+  add(40 * kMs - 20'000, 2, false);
+  cr_expect(made.writer() == kSecondWriter, "it takes a while until the reader runs");
+  states.events[1].time_ns = 40 * kMs + 1;
+  std::ranges::stable_sort(states.events, {}, &load::RunEvent::time_ns);
+  cr_expect(made.writer() == ProcessId::none(), "both ran");
+  for (load::RunEvent& event : states.events) event.running = 0;
+  cr_expect(made.writer() == ProcessId::none(), "neither");
 }
 
 Test(pipe_writers, nobody_writes_to_itself) {

@@ -9,6 +9,7 @@
 
 #include "common/session_keys.h"
 #include "viewer/analyze/concurrency.h"
+#include "viewer/analyze/pipe_partners.h"
 #include "viewer/analyze/releasers.h"
 #include "viewer/analyze/task_origin.h"
 #include "viewer/analyze/thread_activity.h"
@@ -89,6 +90,7 @@ class Walk {
   explicit Walk(const load::Profile& profile)
       : profile_(profile),
         releasers_(profile),
+        partners_(profile),
         activity_(profile),
         origins_(profile),
         unfollowed_(profile),
@@ -155,7 +157,7 @@ class Walk {
       if (const auto last = releasers_.of(profile_.waits.waits[part]))
         return released({part, begin_of_delay(row, part, releaser, *last), false}, *last);
     if (releaser) return released({row, begin_of(row), false}, *releaser);
-    if (let_on_by_input(wait.kind) && !wait.timed_out && ended_child(wait.begin_ns(), false)) return;
+    if (may_tell_of_child(wait.kind) && !wait.timed_out && ended_child(wait.begin_ns(), false)) return;
     if (format::is_released(wait.kind) && !wait.timed_out &&
         unfollowed_.may_have(thread_, {wait.begin_ns(), wait.end_ns}))
       return add(wait.begin_ns(), {.what = PathClass::kNotRecorded, .thread = thread_, .unfollowed = true});
@@ -188,9 +190,10 @@ class Walk {
   /// Of a wait in slices the first began it.
   uint64_t begin_of(uint32_t row) const { return profile_.waits.waits[first_slice_[row]].begin_ns(); }
 
-  /// A pipe has an end, and a call is interrupted, when a child process ends.
-  static bool let_on_by_input(format::ObjectKind kind) {
-    return kind == format::ObjectKind::kDescriptor || kind == format::ObjectKind::kPoll;
+  /// A pipe has an end, a signal comes, and a call is interrupted, when a child process ends.
+  static bool may_tell_of_child(format::ObjectKind kind) {
+    return kind == format::ObjectKind::kDescriptor || kind == format::ObjectKind::kPoll ||
+           kind == format::ObjectKind::kSignal;
   }
 
   /// The thread waited for nothing that a hook saw since `begin`. False: the path left it after that.
@@ -199,8 +202,9 @@ class Walk {
     while (time_ > begin) {
       const ThreadActivity::Piece piece = activity_.last_piece(thread_, begin, time_);
       const uint64_t since = piece.range.begin;
-      if ((piece.what == Activity::kBlocked || piece.short_wait) &&
-          unfollowed_.may_have(thread_, piece.range)) {
+      const bool waits = piece.what == Activity::kBlocked || piece.short_wait;
+      if (waits && let_on_by_partner(since)) return false;
+      if (waits && unfollowed_.may_have(thread_, piece.range)) {
         add(since, {.what = PathClass::kNotRecorded, .thread = thread_, .unfollowed = true});
       } else if (piece.what == Activity::kActive) {
         ran_in(since);
@@ -208,10 +212,28 @@ class Walk {
         add(since, {.what = PathClass::kNotRecorded, .thread = thread_});
       } else {
         if (ended_child(since, piece.wait == WaitKind::kJoin)) return false;
-        add(since, {.what = PathClass::kBlocking, .thread = thread_, .observed = piece.wait});
+        const uint32_t row = unfollowed_.observed(thread_, piece.range).value_or(kNoWait);
+        add(since, {.what = PathClass::kBlocking, .thread = thread_, .wait = row, .observed = piece.wait});
       }
     }
     return true;
+  }
+
+  /// Where the thread was blocked since `begin` for a pipe, in a wait that was only added to others, and it
+  /// is clear who ended it: on to that. It has run by then, so the walk goes on before this time.
+  bool let_on_by_partner(uint64_t begin) {
+    const ProcessId own = profile_.threads[thread_.index()].process;
+    std::optional<Releaser> found;
+    uint32_t found_row = kNoWait;
+    for (const uint32_t row : unfollowed_.pipes(thread_, {begin, time_})) {
+      const auto ended = partners_.who_ended(PipePartners::end_of(profile_.waits.waits[row]), own, time_);
+      if (!ended.thread.valid() || ended.ran_until_ns <= begin) continue;
+      if (found && found->thread != ended.thread) return false;
+      found = {ended.thread, ended.ran_until_ns};
+      found_row = row;
+    }
+    if (found) released({found_row, begin, false}, *found);
+    return found.has_value();
   }
 
   void ran_in(uint64_t begin) {
@@ -288,6 +310,7 @@ class Walk {
 
   const load::Profile& profile_;
   const Releasers releasers_;
+  const PipePartners partners_;
   const ThreadActivity activity_;
   const Origins origins_;
   const UnfollowedWaits unfollowed_;

@@ -6,19 +6,13 @@
 #include <algorithm>
 #include <tuple>
 
+#include "viewer/analyze/pipe_partners.h"
 #include "viewer/analyze/task_origin.h"
 
 namespace varve::analyze {
 namespace {
 
 using format::ObjectKind;
-
-/// The agent's last look at a thread's clock comes before the kernel lets those go on who wait for its end,
-/// and the kernel's word of the end after it; either may be late on a busy machine.
-constexpr uint64_t kEndTolerance = 10 * kNanosPerMilli.count;
-
-/// Of the processes that had a pipe as their output, or their input, those that began last.
-constexpr int kMostPartners = 64;
 
 /// No thread lets go of what it waits for, but a damaged profile may say so as often as it likes.
 constexpr int kMostLooks = 16;
@@ -44,35 +38,15 @@ void Releasers::sort() {
   std::ranges::sort(rows_, {}, [](const Row& row) { return std::tuple(row.key, row.time_ns, row.thread); });
 }
 
-/// Where nobody was seen to write to a pipe while its reader waited, the only process that then had it as its
-/// output did, by the C library's streams, or by its end; and likewise who reads where a writer waits,
-/// because the pipe is full. Of several nobody knows which.
 void Releasers::add_unseen_partners(const load::Profile& profile) {
-  const auto& ends = profile.waits.pipe_ends;
-  if (ends.empty()) return;
-  const std::vector<ThreadId> mains = main_threads(profile);
+  const PipePartners partners(profile);
+  if (partners.empty()) return;
   std::vector<Row> rows;
   for (const load::Wait& wait : profile.waits.waits) {
     if (wait.is_sum() || wait.timed_out || wait.flow == 0 || !during(wait).empty()) continue;
     const ProcessId own = profile.threads[wait.thread.index()].process;
-    const bool reads = wait.object & format::kToSend;
-    ThreadId partner;
-    int partners = 0;
-    // Processes are in the order of their begins: back from those that began last.
-    auto each = std::partition_point(ends.begin(), ends.end(), [&](const load::PipeEnd& end) {
-      const bool began = profile.processes[end.process.index()].start_time.count < wait.end_ns;
-      return std::tuple(end.flow, end.reads, !began) < std::tuple(wait.flow, reads, true);
-    });
-    for (int looks = 0; looks < kMostPartners && each != ends.begin(); ++looks) {
-      if ((--each)->flow != wait.flow || each->reads != reads) break;
-      const load::Process& process = profile.processes[each->process.index()];
-      const uint64_t end = end_of_process(process);
-      const bool lived = end == 0 || end + kEndTolerance >= wait.end_ns;
-      if (!lived || each->process == own || !mains[each->process.index()].valid()) continue;
-      partner = mains[each->process.index()];
-      ++partners;
-    }
-    if (partners == 1) rows.push_back({key_of(wait), wait.end_ns, partner, {0}, 1});
+    const ThreadId partner = partners.who_ended(PipePartners::end_of(wait), own, wait.end_ns).thread;
+    if (partner.valid()) rows.push_back({key_of(wait), wait.end_ns, partner, {0}, 1});
   }
   rows_.insert(rows_.end(), rows.begin(), rows.end());
   sort();

@@ -42,6 +42,10 @@ std::vector<ThreadId> main_threads(const load::Profile& profile);
 /// When the process ended: as it said itself, else when it was reaped; 0: not known.
 uint64_t end_of_process(const load::Process& process);
 
+/// The agent's last look at a thread's clock comes before the kernel lets those go on who wait for its end,
+/// and the kernel's word of the end after it; either may be late on a busy machine.
+inline constexpr uint64_t kEndTolerance = 10 * kNanosPerMilli.count;
+
 /// The thread that the run ended with: of the process that ended last the one that was active last. None in a
 /// profile without threads.
 ThreadId last_thread(const load::Profile& profile, const ThreadActivity& activity);

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// PipePartners: who is at the other end of a pipe, where no hook saw anybody write or read: the C library's
+// streams do that without one, and so does the end of a process. The only process that had the pipe then; of
+// several the only one that ran when the wait ended, for who ends it has a processor. Context: viewer.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "viewer/load/profile.h"
+#include "viewer/load/row_groups.h"
+
+namespace varve::analyze {
+
+class PipePartners {
+ public:
+  explicit PipePartners(const load::Profile& profile);
+
+  /// One way of a pipe, and whether those who end waits for it are its readers, or its writers.
+  struct End {
+    uint32_t flow = 0;
+    bool reads = false;
+    constexpr auto operator<=>(const End&) const = default;
+  };
+  static End end_of(const load::Wait& wait);
+
+  bool empty() const { return profile_.waits.pipe_ends.empty(); }
+
+  struct Partner {
+    ThreadId thread;            // the main one of its process; none: nobody knows
+    uint64_t ran_until_ns = 0;  // until that time or just before; 0: no thread of the process was seen to
+  };
+  /// Who ended a wait of `own` for it at that time. O(log events) for each process that had the pipe.
+  Partner who_ended(End end, ProcessId own, uint64_t time_ns) const;
+
+ private:
+  std::vector<Partner> partners(End end, ProcessId own, uint64_t time_ns) const;
+  uint64_t ran_until(ProcessId process, uint64_t time_ns) const;
+  uint64_t ran_until(TrackId track, uint64_t time_ns) const;
+
+  const load::Profile& profile_;
+  const std::vector<ThreadId> mains_;  // by process
+  const load::RowGroups threads_;      // by process
+  const load::RowGroups events_;       // by track, of those processes
+};
+
+}  // namespace varve::analyze
