@@ -56,7 +56,7 @@ static_assert(sizeof(WaitModuleRecord) == 12);
 /// blocked stretch around time_ns. After this, for each frame from the leaf to the root, two varints: 1 + the
 /// index of its module, or 0 for code of no file; its ELF virtual address there, or its address.
 struct WaitStackRecord {
-  RecordHeader header;  // flags as of kSample: low 4 bits StackEnd, kSampleFramePointer
+  RecordHeader header;  // flags as of kSample: low 4 bits StackEnd, kSampleFramePointer; kLookNamed
   uint32_t track;
   uint64_t time_ns;
   int32_t system_call;  // its number on x86-64
@@ -64,10 +64,11 @@ struct WaitStackRecord {
   uint64_t arguments[2];  // of the call, the first ones
 };
 static_assert(sizeof(WaitStackRecord) == 40);
+inline constexpr uint8_t kLookNamed = 0x40;  // the descriptor is what the last WaitFileRecord of it says
 
-/// What a descriptor was that a look saw a thread wait for, told before the look where it is another than the
-/// last of this number in the process. After this: its name NUL, as the kernel has it, of a socket empty;
-/// NUL, or of a pipe before that its flow, as DescriptorRecord has it.
+/// What a descriptor is that a look sees a thread wait for, told before the look where it is another than the
+/// last of this number in the process. Looks say by kLookNamed that it is still so. After this: its name NUL,
+/// as the kernel has it; of a pipe its flow NUL, as DescriptorRecord has it, else NUL.
 struct WaitFileRecord {
   RecordHeader header;
   uint32_t track;  // of a thread of the process

@@ -31,7 +31,7 @@ SyscallLook call_at(long number, int fd) {
 }
 
 SeenFile seen(int fd) {
-  const auto file = awaited_file(getpid(), call_at(SYS_read, fd));
+  const auto file = awaited_file(getpid(), gettid(), call_at(SYS_read, fd));
   return file ? *file : SeenFile{};
 }
 
@@ -47,23 +47,19 @@ Test(awaited_files, are_what_proc_says) {
   scratch.write("data", "text");
   const int data = open((scratch.path + "/data").c_str(), O_RDONLY);
   cr_expect(seen(data) == SeenFile(data, scratch.path + "/data", ""));
-  const std::string fifo = scratch.path + "/fifo";
-  cr_assert_eq(mkfifo(fifo.c_str(), 0600), 0);
-  const int named = open(fifo.c_str(), O_RDWR);
-  cr_expect(seen(named) == SeenFile(named, fifo, flow_of(named)), "a FIFO has a path, and leads somewhere");
   int ends[2], sockets[2];
   cr_assert(pipe(ends) == 0 && socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) == 0);
   const SeenFile reader = seen(ends[0]), writer = seen(ends[1]);
   cr_expect(reader.name.starts_with("pipe:[") && reader.name == writer.name);
   cr_expect(reader.flow == flow_of(ends[0]) && reader.flow == writer.flow);
-  cr_expect(seen(sockets[0]) == SeenFile(sockets[0], "", ""), "its process knows the peer");
+  cr_expect(!awaited_file(getpid(), gettid(), call_at(SYS_read, sockets[0])), "its process knows the peer");
 }
 
 Test(awaited_files, none_where_there_is_none) {
-  cr_expect(!awaited_file(getpid(), call_at(SYS_futex, 0)));
-  cr_expect(!awaited_file(getpid(), call_at(SYS_poll, 0)), "of several");
-  cr_expect(!awaited_file(getpid(), call_at(SYS_read, 1'000'000)));
-  cr_expect(!awaited_file(getpid(), call_at(SYS_read, -1)));
+  cr_expect(!awaited_file(getpid(), gettid(), call_at(SYS_futex, 0)));
+  cr_expect(!awaited_file(getpid(), gettid(), call_at(SYS_poll, 0)), "of several");
+  cr_expect(!awaited_file(getpid(), gettid(), call_at(SYS_read, 1'000'000)));
+  cr_expect(!awaited_file(getpid(), gettid(), call_at(SYS_read, -1)));
 }
 
 Test(awaited_files, come_back_from_the_file) {
@@ -77,16 +73,16 @@ Test(awaited_files, come_back_from_the_file) {
   (*writer)->track(track, true);
   track.track = 1, track.tid = 101;
   (*writer)->track(track, true);
-  const auto look = [&](uint32_t thread, int fd) {
-    (*writer)->wait_stack(thread, {kMs}, call_at(SYS_read, fd), {});
+  const auto look = [&](uint32_t thread, int fd, bool named) {
+    (*writer)->wait_stack(thread, {kMs}, call_at(SYS_read, fd), {}, named);
   };
-  look(0, 3);
+  look(0, 3, false);
   (*writer)->wait_file(0, {kMs}, {3, "/a", ""});
-  look(0, 3), look(1, 3), look(0, 4);
+  look(0, 3, true), look(1, 3, true), look(0, 4, true);
   (*writer)->wait_file(1, {kMs}, {4, "pipe:[7]", "pipe 1 7"});
-  look(0, 4);
-  (*writer)->wait_file(1, {kMs}, {3, "", ""});
-  look(1, 3);
+  look(0, 4, true), look(1, 3, false);
+  (*writer)->wait_file(1, {kMs}, {4, "/a", ""});
+  look(0, 4, true);
   (*writer)->finish({2 * kMs});
 
   auto source = load::DirectorySource::make(scratch.path);
@@ -96,10 +92,10 @@ Test(awaited_files, come_back_from_the_file) {
   cr_assert(file.has_value() && damages.empty());
   const load::WaitLooks& looks = file->looks;
   cr_assert_eq(looks.files.size(), 2);
-  cr_expect(looks.files[0].name == "/a" && looks.files[0].flow.empty() && looks.files[0].looks == 2);
+  cr_expect(looks.files[0].name == "/a" && looks.files[0].flow.empty());
   cr_expect(looks.files[1].name == "pipe:[7]" && looks.files[1].flow == "pipe 1 7");
   constexpr uint32_t kNone = load::WaitLook::kNoFile;
-  const std::vector<uint32_t> wanted = {kNone, 0, 0, kNone, 1, kNone};
+  const std::vector<uint32_t> wanted = {kNone, 0, 0, kNone, 1, kNone, 0};
   cr_assert_eq(looks.looks.size(), wanted.size());
   for (size_t i = 0; i < wanted.size(); ++i) cr_expect_eq(looks.looks[i].file, wanted[i], "look %zu", i);
 }
@@ -109,7 +105,7 @@ void add_look(test::Bytes& records, uint64_t ms) {
   stack.time_ns = ms * kMs;
   stack.system_call = SYS_read;
   stack.arguments[0] = 3;
-  test::append_record(records, format::RecordKind::kWaitStack, 0, test::record_of(stack));
+  test::append_record(records, format::RecordKind::kWaitStack, format::kLookNamed, test::record_of(stack));
 }
 
 /// A thread that blocks in these stretches; looks at some of them, each at descriptor 3 as what it then is:
@@ -161,24 +157,28 @@ std::string names_of(const load::Profile& profile) {
   return words;
 }
 
-void expect_names(const std::string& got, const char* wanted) { cr_expect(got == wanted, "%s", got.c_str()); }
+void expect_names(const load::Profile& profile, const char* wanted) {
+  const std::string got = names_of(profile);
+  cr_expect(got == wanted, "%s", got.c_str());
+}
 
 Test(awaited_files, each_wait_has_its_own) {
   const load::Profile profile = with_looks({{10, 20}, {30, 40}}, {{15, "/a"}, {35, "/b"}});
   cr_expect(profile.damages.empty());
-  expect_names(names_of(profile), "1 of /a, 1 of /b");
+  expect_names(profile, "1 of /a, 1 of /b");
 }
 
 Test(awaited_files, a_sum_by_one_look_is_of_several_files) {
   const std::vector<std::pair<uint64_t, uint64_t>> blocked = {{10, 20}, {21, 22}, {23, 24}};
-  expect_names(names_of(with_looks(blocked, {{15, "/a"}})), "1 of /a, 2 of [several files of digest]");
-  expect_names(names_of(with_looks(blocked, {{15, "pipe:[7]"}})), "1 of pipe:[7], 2 of pipe:[7]");
+  expect_names(with_looks(blocked, {{15, "/a"}}), "1 of /a, 2 of [several files of digest]");
+  expect_names(with_looks(blocked, {{15, "pipe:[7]"}}), "1 of pipe:[7], 2 of pipe:[7]");
 }
 
-/// Told once, and seen by each look at it until it is another one.
+/// Told once, and seen by looks at two waits.
 Test(awaited_files, a_sum_by_looks_at_one_file_is_of_that) {
-  const std::vector<std::pair<uint64_t, uint64_t>> blocked = {{10, 20}, {21, 22}, {23, 24}};
-  expect_names(names_of(with_looks(blocked, {{15, "/a"}, {19, ""}})), "1 of /a, 2 of /a");
+  const std::vector<std::pair<uint64_t, uint64_t>> blocked = {{10, 20}, {21, 23}, {24, 25}, {26, 27}};
+  expect_names(with_looks(blocked, {{15, "/a"}, {22, ""}}), "1 of /a, 1 of /a, 2 of /a");
+  expect_names(with_looks(blocked, {{15, "/a"}, {19, ""}}), "1 of /a, 3 of [several files of digest]");
 }
 
 }  // namespace

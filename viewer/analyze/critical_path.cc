@@ -9,7 +9,6 @@
 
 #include "common/session_keys.h"
 #include "viewer/analyze/concurrency.h"
-#include "viewer/analyze/pipe_partners.h"
 #include "viewer/analyze/releasers.h"
 #include "viewer/analyze/task_origin.h"
 #include "viewer/analyze/thread_activity.h"
@@ -90,7 +89,6 @@ class Walk {
   explicit Walk(const load::Profile& profile)
       : profile_(profile),
         releasers_(profile),
-        partners_(profile),
         activity_(profile),
         origins_(profile),
         unfollowed_(profile),
@@ -203,7 +201,7 @@ class Walk {
       const ThreadActivity::Piece piece = activity_.last_piece(thread_, begin, time_);
       const uint64_t since = piece.range.begin;
       const bool waits = piece.what == Activity::kBlocked || piece.short_wait;
-      if (waits && let_on_by_partner(since)) return false;
+      if (waits && let_on_by_partner(piece)) return false;
       if (waits && unfollowed_.may_have(thread_, piece.range)) {
         add(since, {.what = PathClass::kNotRecorded, .thread = thread_, .unfollowed = true});
       } else if (piece.what == Activity::kActive) {
@@ -219,21 +217,28 @@ class Walk {
     return true;
   }
 
-  /// Where the thread was blocked since `begin` for a pipe, in a wait that was only added to others, and it
-  /// is clear who ended it: on to that. It has run by then, so the walk goes on before this time.
-  bool let_on_by_partner(uint64_t begin) {
+  /// Where the thread was blocked for a pipe, in a wait that was only added to others, and it is clear who
+  /// ended it: on to that. Each such move is at an earlier time than the one after it, or the walk would not
+  /// end.
+  bool let_on_by_partner(const ThreadActivity::Piece& piece) {
+    const bool may_be = piece.wait == WaitKind::kIo || piece.wait == WaitKind::kOther;
+    const auto looked_at = unfollowed_.observed(thread_, piece.range);
+    if (!may_be || time_ >= last_partner_ns_ || (looked_at && profile_.waits.waits[*looked_at].flow == 0))
+      return false;
     const ProcessId own = profile_.threads[thread_.index()].process;
-    std::optional<Releaser> found;
+    PipePartners::Partner found;
     uint32_t found_row = kNoWait;
-    for (const uint32_t row : unfollowed_.pipes(thread_, {begin, time_})) {
-      const auto ended = partners_.who_ended(PipePartners::end_of(profile_.waits.waits[row]), own, time_);
-      if (!ended.thread.valid() || ended.ran_until_ns <= begin) continue;
-      if (found && found->thread != ended.thread) return false;
-      found = {ended.thread, ended.ran_until_ns};
-      found_row = row;
+    for (const uint32_t row : unfollowed_.pipes(thread_, piece.range)) {
+      const auto end = PipePartners::end_of(profile_.waits.waits[row]);
+      const auto partner = releasers_.partners().who_ended(end, own, time_, true);
+      if (!partner.thread.valid() || partner.ran_until_ns <= piece.range.begin) continue;
+      if (found.thread.valid() && found.thread != partner.thread) return false;
+      found = partner, found_row = row;
     }
-    if (found) released({found_row, begin, false}, *found);
-    return found.has_value();
+    if (!found.thread.valid()) return false;
+    last_partner_ns_ = time_;
+    released({found_row, piece.range.begin, false}, {found.thread, found.ran_until_ns});
+    return true;
   }
 
   void ran_in(uint64_t begin) {
@@ -310,7 +315,6 @@ class Walk {
 
   const load::Profile& profile_;
   const Releasers releasers_;
-  const PipePartners partners_;
   const ThreadActivity activity_;
   const Origins origins_;
   const UnfollowedWaits unfollowed_;
@@ -320,7 +324,7 @@ class Walk {
   std::vector<bool> ended_;  // by thread: the walk has come to it as a child process that ended
   CriticalPath path_;
   ThreadId thread_, first_;
-  uint64_t time_ = 0;
+  uint64_t time_ = 0, last_partner_ns_ = UINT64_MAX;
   ThreadId delayed_;  // the next thread of the path, where it waits for this one; and in which wait
   Waiting waiting_;
 };

@@ -16,6 +16,10 @@ using load::RunEvent;
 /// Of the processes that had a pipe as their output, or their input, those that began last.
 constexpr int kMostPartners = 64;
 
+/// Threads of a process, and events of a thread, that are looked at: of more nobody knows.
+constexpr size_t kMostThreads = 64;
+constexpr int kMostEvents = 64;
+
 /// From the write until the reader runs, on a processor that slept.
 constexpr uint64_t kWakeNs = 100'000;
 
@@ -37,8 +41,8 @@ load::RowGroups events_of_partners(const load::Profile& profile) {
 
 PipePartners::PipePartners(const load::Profile& profile)
     : profile_(profile),
-      mains_(main_threads(profile)),
-      threads_(profile.processes.size(), profile.threads.size(),
+      mains_(empty() ? std::vector<ThreadId>() : main_threads(profile)),
+      threads_(profile.processes.size(), empty() ? 0 : profile.threads.size(),
                [&](size_t row) { return profile.threads[row].process.index(); }),
       events_(events_of_partners(profile)) {}
 
@@ -46,44 +50,64 @@ PipePartners::End PipePartners::end_of(const load::Wait& wait) {
   return {wait.flow, (wait.object & format::kToSend) != 0};
 }
 
-PipePartners::Partner PipePartners::who_ended(End end, ProcessId own, uint64_t time_ns) const {
-  std::vector<Partner> all = partners(end, own, time_ns);
-  if (all.size() > 1) std::erase_if(all, [](const Partner& each) { return each.ran_until_ns == 0; });
-  return all.size() == 1 ? all.front() : Partner{};
+PipePartners::Partner PipePartners::who_ended(End end, ProcessId own, uint64_t time_ns,
+                                              bool must_have_run) const {
+  const auto [processes, all] = partners(end, own, time_ns);
+  if (processes.size() == 1 && !must_have_run) return {mains_[processes.front().index()]};
+  if (!all) return {};
+  Partner found;
+  for (const ProcessId process : processes) {
+    const auto ran = ran_until(process, time_ns);
+    if (!ran || (ran->thread.valid() && found.thread.valid())) return {};
+    if (ran->thread.valid()) found = *ran;
+  }
+  return found;
 }
 
 /// Processes are in the order of their begins: back from those that began last.
-std::vector<PipePartners::Partner> PipePartners::partners(End end, ProcessId own, uint64_t time_ns) const {
+PipePartners::Partners PipePartners::partners(End end, ProcessId own, uint64_t time_ns) const {
   const auto& ends = profile_.waits.pipe_ends;
   auto each = std::partition_point(ends.begin(), ends.end(), [&](const load::PipeEnd& row) {
     const bool began = profile_.processes[row.process.index()].start_time.count < time_ns;
     return std::tuple(row.flow, row.reads, !began) < std::tuple(end.flow, end.reads, true);
   });
-  std::vector<Partner> partners;
-  for (int looks = 0; looks < kMostPartners && each != ends.begin(); ++looks) {
-    if ((--each)->flow != end.flow || each->reads != end.reads) break;
-    const uint64_t ended = end_of_process(profile_.processes[each->process.index()]);
+  const auto is_end = [&](const load::PipeEnd& row) {
+    return row.flow == end.flow && row.reads == end.reads;
+  };
+  Partners found;
+  for (int looks = 0; each != ends.begin() && is_end(*(each - 1)); ++looks) {
+    if (looks == kMostPartners) return {std::move(found.processes), false};
+    const ProcessId process = (--each)->process;
+    const uint64_t ended = end_of_process(profile_.processes[process.index()]);
     const bool lived = ended == 0 || ended + kEndTolerance >= time_ns;
-    const ThreadId main = mains_[each->process.index()];
-    if (lived && each->process != own && main.valid())
-      partners.push_back({main, ran_until(each->process, time_ns)});
+    if (lived && process != own && mains_[process.index()].valid()) found.processes.push_back(process);
   }
-  return partners;
+  return found;
 }
 
-uint64_t PipePartners::ran_until(ProcessId process, uint64_t time_ns) const {
-  uint64_t last = 0;
-  for (const uint32_t row : threads_.of(process.index()))
-    if (const TrackId track = profile_.threads[row].track; track.valid())
-      last = std::max(last, ran_until(track, time_ns));
+/// The thread that ran last, none where none did; nothing where nobody knows.
+std::optional<PipePartners::Partner> PipePartners::ran_until(ProcessId process, uint64_t time_ns) const {
+  const auto threads = threads_.of(process.index());
+  if (threads.size() > kMostThreads) return {};
+  Partner last;
+  for (const uint32_t row : threads) {
+    const TrackId track = profile_.threads[row].track;
+    if (!track.valid()) return {};
+    const auto until = ran_until(track, time_ns);
+    if (!until) return {};
+    if (*until > last.ran_until_ns) last = {{row}, *until};
+  }
   return last;
 }
 
-uint64_t PipePartners::ran_until(TrackId track, uint64_t time_ns) const {
+/// 0: not within the time that it takes to wake who reads; nothing where nobody knows.
+std::optional<uint64_t> PipePartners::ran_until(TrackId track, uint64_t time_ns) const {
   const std::vector<RunEvent>& events = profile_.run_states.events;
   const auto rows = events_.of(track.index());
   auto row = std::ranges::lower_bound(rows, time_ns, {}, [&](uint32_t each) { return events[each].time_ns; });
-  for (uint64_t until = time_ns; row != rows.begin();) {
+  uint64_t until = time_ns;
+  for (int looks = 0; row != rows.begin(); ++looks) {
+    if (looks == kMostEvents) return {};
     const RunEvent& event = events[*--row];
     if (event.running != 0) return until;
     if (event.time_ns + kWakeNs < time_ns) return 0;

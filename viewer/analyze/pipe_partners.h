@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "viewer/load/profile.h"
@@ -27,16 +28,21 @@ class PipePartners {
   bool empty() const { return profile_.waits.pipe_ends.empty(); }
 
   struct Partner {
-    ThreadId thread;            // the main one of its process; none: nobody knows
-    uint64_t ran_until_ns = 0;  // until that time or just before; 0: no thread of the process was seen to
+    ThreadId thread;            // none: nobody knows
+    uint64_t ran_until_ns = 0;  // until that time or just before; 0: it was not seen to
   };
-  /// Who ended a wait of `own` for it at that time. O(log events) for each process that had the pipe.
-  Partner who_ended(End end, ProcessId own, uint64_t time_ns) const;
+  /// Who ended a wait of `own` for it at that time: a thread that was seen to run just then; or, unless it
+  /// `must_have_run`, the main one of the only process.
+  Partner who_ended(End end, ProcessId own, uint64_t time_ns, bool must_have_run) const;
 
  private:
-  std::vector<Partner> partners(End end, ProcessId own, uint64_t time_ns) const;
-  uint64_t ran_until(ProcessId process, uint64_t time_ns) const;
-  uint64_t ran_until(TrackId track, uint64_t time_ns) const;
+  struct Partners {
+    std::vector<ProcessId> processes;
+    bool all = true;  // else there may be more
+  };
+  Partners partners(End end, ProcessId own, uint64_t time_ns) const;
+  std::optional<Partner> ran_until(ProcessId process, uint64_t time_ns) const;
+  std::optional<uint64_t> ran_until(TrackId track, uint64_t time_ns) const;
 
   const load::Profile& profile_;
   const std::vector<ThreadId> mains_;  // by process

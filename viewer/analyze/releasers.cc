@@ -22,7 +22,7 @@ bool is_end(ObjectKind kind) { return kind == ObjectKind::kThread || kind == Obj
 
 }  // namespace
 
-Releasers::Releasers(const load::Profile& profile) : profile_(profile) {
+Releasers::Releasers(const load::Profile& profile) : profile_(profile), partners_(profile) {
   rows_.reserve(profile.waits.releases.size() + profile.threads.size());
   for (const load::Release& release : profile.waits.releases)
     if (release.kind != ObjectKind::kDescriptor || release.flow != 0)
@@ -39,13 +39,12 @@ void Releasers::sort() {
 }
 
 void Releasers::add_unseen_partners(const load::Profile& profile) {
-  const PipePartners partners(profile);
-  if (partners.empty()) return;
+  if (partners_.empty()) return;
   std::vector<Row> rows;
   for (const load::Wait& wait : profile.waits.waits) {
     if (wait.is_sum() || wait.timed_out || wait.flow == 0 || !during(wait).empty()) continue;
     const ProcessId own = profile.threads[wait.thread.index()].process;
-    const ThreadId partner = partners.who_ended(PipePartners::end_of(wait), own, wait.end_ns).thread;
+    const ThreadId partner = partners_.who_ended(PipePartners::end_of(wait), own, wait.end_ns, false).thread;
     if (partner.valid()) rows.push_back({key_of(wait), wait.end_ns, partner, {0}, 1});
   }
   rows_.insert(rows_.end(), rows.begin(), rows.end());

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "viewer/analyze/pipe_partners.h"
 #include "viewer/load/profile.h"
 
 namespace varve::analyze {
@@ -49,6 +50,8 @@ class Releasers {
   /// waits for, by whatever call. Unless the thread is known to have waited for a process, just before `end`.
   std::optional<Releaser> ended_child(ThreadId thread, uint64_t begin, uint64_t end, bool waited) const;
 
+  const PipePartners& partners() const { return partners_; }
+
   /// All that let go of what the wait is for, from its begin to its end, by time: of a lock each let somebody
   /// else have it.
   std::span<const Row> during(const load::Wait& wait) const;
@@ -65,6 +68,7 @@ class Releasers {
   Key key_of(const load::Release& release) const;
 
   const load::Profile& profile_;
+  const PipePartners partners_;
   std::vector<Row> rows_;  // by key, then by time
 };
 

@@ -65,7 +65,8 @@ void ThreadActivity::index_waits(const load::Waits& waits, size_t threads) {
   waited_.push_back(0);
   for (const load::Wait& wait : waits.waits) {
     ++first_wait_[wait.thread.index() + 1];
-    waited_.push_back(waited_.back() + wait.duration_ns);
+    // When those of a sum were nobody knows: they explain no time of their own.
+    waited_.push_back(waited_.back() + (wait.is_sum() ? 0 : wait.duration_ns));
   }
   for (size_t i = 0; i < threads; ++i) first_wait_[i + 1] += first_wait_[i];
 }

@@ -67,8 +67,8 @@ class Loader {
     profile_.without_samples = !options_.samples;
     if (options_.samples && !adopt_samples(tree)) add_samples(tree);
     add_run_states();
-    tell_wait_kinds(profile_);
     if (options_.samples) add_observed_waits(profile_, tree, looks_);
+    tell_wait_kinds(profile_);
     name_descriptors(profile_, agents_, looks_);
     find_creations(profile_);
     add_reaped(profile_, std::move(reaped_), changes_);

@@ -69,6 +69,9 @@ class OfThread {
     hooks_ = explained_.size();
   }
 
+  /// Looks at waits that no hook saw, each once.
+  const std::vector<Anchor>& anchors() const { return anchors_; }
+
   /// Calls add(look, Observed) for each row, and confirm(row, look) for a look at a wait that a
   /// hook saw, too.
   template <typename Add, typename Confirm>
@@ -184,8 +187,8 @@ class OfThread {
 
 class Builder {
  public:
-  Builder(Profile& profile, PathTree& tree, const WaitLooks& looks)
-      : profile_(profile), paths_(profile, tree, looks) {
+  Builder(Profile& profile, PathTree& tree, WaitLooks& looks)
+      : profile_(profile), paths_(profile, tree, looks), files_(looks.files) {
     for (const Wait& wait : profile.waits.waits) sum_ns_ += wait.duration_ns;
   }
 
@@ -210,11 +213,13 @@ class Builder {
       next = size_t(std::ranges::find_if(looks.subspan(first + 1), is_other) - looks.begin());
       if (!thread.valid()) continue;
       const BlockedTimes blocked(states, events.of(looks[first].track.index()));
-      OfThread(profile_, thread, blocked, hooked.of(thread.index()))
-          .make_rows(
-              looks.subspan(first, next - first),
-              [&](const WaitLook& look, const Observed& row) { add(look, thread, row); },
-              [&](uint32_t row, const WaitLook& look) { give_stack(profile_.waits.waits[row], look); });
+      OfThread own(profile_, thread, blocked, hooked.of(thread.index()));
+      own.make_rows(
+          looks.subspan(first, next - first),
+          [&](const WaitLook& look, const Observed& row) { add(look, thread, row); },
+          [&](uint32_t row, const WaitLook& look) { give_stack(profile_.waits.waits[row], look); });
+      for (const Anchor& anchor : own.anchors())
+        if (anchor.look->file != WaitLook::kNoFile) ++files_[anchor.look->file].looks;
     }
     std::ranges::copy(fresh_, std::back_inserter(profile_.waits.waits));
     profile_.waits.sort();
@@ -252,6 +257,7 @@ class Builder {
 
   Profile& profile_;
   LookPaths paths_;
+  std::vector<WaitLooks::File>& files_;
   std::vector<Wait> fresh_;
   uint64_t sum_ns_ = 0;  // of all waits
 };

@@ -21,15 +21,18 @@ constexpr std::array<WaitKind, size_t(ObjectKind::kCount)> kKinds = {
     WaitKind::kCondition, WaitKind::kSleep, WaitKind::kIo,        WaitKind::kCondition, WaitKind::kIo,
 };
 
-/// The wait of the thread that lasts at that time; null: none.
+/// The wait of the thread that lasts at that time, else a sum that may have it; null: none.
 const Wait* wait_at(const std::vector<Wait>& waits, ThreadId thread, uint64_t time_ns) {
   const auto key = [](const Wait& wait) { return std::pair(wait.thread, wait.end_ns); };
   // Those of a handler that interrupted it later may come before it.
   constexpr int kMostLooks = 8;
+  const Wait* sum = nullptr;
   auto at = std::ranges::upper_bound(waits, std::pair(thread, time_ns), {}, key);
-  for (int looks = 0; looks < kMostLooks && at != waits.end() && at->thread == thread; ++looks, ++at)
+  for (int looks = 0; looks < kMostLooks && at != waits.end() && at->thread == thread; ++looks, ++at) {
     if (!at->is_sum() && at->begin_ns() <= time_ns) return &*at;
-  return nullptr;
+    if (at->is_sum() && !sum && may_be_of(*at, time_ns)) sum = &*at;
+  }
+  return sum;
 }
 
 }  // namespace
@@ -42,7 +45,9 @@ void tell_wait_kinds(Profile& profile) {
     if (event.active() == RunEvent::kWhole || event.ended) continue;
     const ThreadId thread = threads.at(event.track, event.time_ns);
     const Wait* wait = thread.valid() ? wait_at(waits, thread, event.time_ns) : nullptr;
-    if (wait != nullptr) event.wait = kKinds[size_t(wait->kind)];
+    // What the observer saw of it says more than what is likely.
+    if (wait != nullptr && (!wait->is_sum() || event.wait == WaitKind::kOther))
+      event.wait = kKinds[size_t(wait->kind)];
   }
 }
 

@@ -23,11 +23,11 @@ void WaitLooks::add_module(ByteView record) {
 void WaitLooks::add_file(ByteView record, const std::vector<Track>& tracks) {
   const auto row = record.read<format::WaitFileRecord>();
   if (row.track >= tracks.size()) throw ParseError("tells of a thread that it does not describe");
-  const std::string_view name = record.read_text(), flow = record.read_text();
-  const std::pair number(tracks[row.track].pid, row.fd);
-  if (name.empty()) return void(last_file_.erase(number));
-  last_file_[number] = uint32_t(files.size());
-  files.push_back({std::string(name), std::string(flow)});
+  const int32_t pid = tracks[row.track].pid;
+  std::string name(record.read_text()), flow(record.read_text());
+  const auto [at, fresh] = known_.try_emplace(std::tuple(pid, name, flow), uint32_t(files.size()));
+  if (fresh) files.push_back({std::move(name), std::move(flow)});
+  last_file_[{pid, row.fd}] = at->second;
 }
 
 /// The last of its number that was told.
@@ -63,8 +63,7 @@ void WaitLooks::add_look(format::RecordHeader header, ByteView record, const std
     frames.resize(look.first_frame);
     throw;
   }
-  look.file = file_of(look, tracks);
-  if (look.file != WaitLook::kNoFile) ++files[look.file].looks;
+  if (header.flags & format::kLookNamed) look.file = file_of(look, tracks);
   looks.push_back(look);
 }
 

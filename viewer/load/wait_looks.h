@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -44,7 +45,7 @@ class WaitLooks {
   /// What looks saw threads wait for by a descriptor.
   struct File {
     std::string name, flow;
-    uint32_t looks = 0;  // that saw it
+    uint32_t looks = 0;  // at waits that no hook saw, counted by add_observed_waits()
   };
 
   std::vector<Module> modules;
@@ -60,7 +61,9 @@ class WaitLooks {
  private:
   uint32_t file_of(const WaitLook& look, const std::vector<Track>& tracks) const;
 
-  std::map<std::pair<int32_t, int32_t>, uint32_t> last_file_;  // by pid and descriptor: row of `files`
+  // Rows of `files`.
+  std::map<std::pair<int32_t, int32_t>, uint32_t> last_file_;                // by pid and descriptor
+  std::map<std::tuple<int32_t, std::string, std::string>, uint32_t> known_;  // by pid, name and flow
 };
 
 }  // namespace varve::load

@@ -36,6 +36,15 @@ struct Wait {
   uint64_t begin_ns() const { return end_ns - std::min(duration_ns, end_ns); }
 };
 
+/// From the first to the last wait of a sum: of an agent's (agent/signal/short_waits.h), and of one that
+/// looks stand for.
+inline constexpr uint64_t kMostSumAgeNs = 10 * kNanosPerMilli.count, kMostLookAgeNs = kNanosPerSecond.count;
+/// Whether a time in which the thread was blocked, until `end_ns` or longer, may be one of those of a sum
+/// that has not ended before.
+inline bool may_be_of(const Wait& sum, uint64_t end_ns) {
+  return sum.end_ns <= end_ns + (sum.observed ? kMostLookAgeNs : kMostSumAgeNs);
+}
+
 struct Release {
   uint64_t time_ns = 0;    // CLOCK_MONOTONIC
   uint64_t waited_ns = 0;  // since the longest wait began; of a barrier how long the call took

@@ -4,10 +4,15 @@
 // of it is shown. Context: viewer.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+
 #include "common/session_keys.h"
+#include "viewer/analyze/object_names.h"
 #include "viewer/view/band_words.h"
 #include "viewer/view/make.h"
 #include "viewer/view/path_tables.h"
+#include "viewer/view/path_words.h"
 #include "viewer/view/rows.h"
 
 namespace varve::view {
@@ -106,6 +111,25 @@ void add_path_notes(View& view, const Source& source, const Request& request,
         "The critical path is that of the whole run: of the filters only --time changes what is shown.");
 }
 
+/// What the path waited for, of each kind together.
+std::string blocking_words(const load::Profile& profile, const analyze::CriticalPath& path) {
+  std::map<std::string_view, uint64_t> by_kind;
+  uint64_t whole = 0;
+  for (const PathSegment& segment : path.segments) {
+    if (segment.what != PathClass::kBlocking) continue;
+    whole += segment.range.length();
+    const bool known = segment.wait != analyze::kNoWait;
+    by_kind[known
+                ? analyze::kind_of_many(profile, analyze::key_of(profile, profile.waits.waits[segment.wait]))
+                : kOtherWaits] += segment.range.length();
+  }
+  std::vector<TimePart> parts;
+  for (const auto& [kind, ns] : by_kind) parts.push_back({std::string(kind), ns});
+  std::ranges::stable_sort(parts, std::greater(), &TimePart::ns);
+  constexpr uint64_t kWorthSaying = 100;
+  return whole * kWorthSaying >= path.run.length() && whole ? parts_words(whole, parts) : "";
+}
+
 void add_path_facts(View& view, const load::Profile& profile, const analyze::CriticalPath& path,
                     uint64_t filtered_out) {
   const std::vector<uint64_t> by_class = path.by_class();
@@ -114,6 +138,8 @@ void add_path_facts(View& view, const load::Profile& profile, const analyze::Cri
                         view.own(fmt::format("{}, {}", plural(path.segments.size(), "segment", "segments"),
                                              plural(path.moves.size(), "move from thread to thread",
                                                     "moves from thread to thread")))});
+  if (std::string words = blocking_words(profile, path); !words.empty())
+    view.facts.push_back({"", "Blocking", Unit::kText, view.own(std::move(words))});
   view.facts.push_back({"elapsed_ns", "", Unit::kTime, path.run.length()});
   for (const PathClass what : kShownClasses)
     view.facts.push_back({words_of(what).column, "", Unit::kTime, by_class[size_t(what)]});

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The objects that moved the critical path, and which thread delayed which by each. Context: viewer.
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <map>
+#include <iterator>
 
 #include "viewer/analyze/object_names.h"
+#include "viewer/view/cut_kinds.h"
 #include "viewer/view/path_tables.h"
 #include "viewer/view/rows.h"
 
@@ -34,23 +33,39 @@ struct Sum {
 };
 
 struct DelayRow {
-  const PathDelay* delay;  // the first of an object; null: a sum of others
+  const PathDelay* delay;  // the first of an object; null: a sum
   Sum sum;
+  std::string label{};  // of a sum
 };
 
-/// The largest first, and then as many as the request asks for.
-Cut sort_and_cut(std::vector<DelayRow>& rows, const ShownPath& shown) {
+/// The largest first, as many as the request asks for, and then sums of the others.
+void sort_and_cut(std::vector<DelayRow>& rows, const ShownPath& shown, std::string_view one,
+                  std::string_view many) {
+  const auto kind_of = [&](size_t i) {
+    return analyze::kind_of_many(shown.source.profile, rows[i].delay->object);
+  };
   std::ranges::stable_sort(rows, [](const DelayRow& a, const DelayRow& b) {
     return std::pair(a.sum.delayed(), a.sum.moves) > std::pair(b.sum.delayed(), b.sum.moves);
   });
   std::vector<uint64_t> sizes;
   for (const DelayRow& row : rows) sizes.push_back(row.sum.delayed());
-  Cut cut = cut_list(sizes, shown.elapsed_ns, shown.request);
-  DelayRow rest{nullptr, {}};
-  for (size_t i = cut.kept; i < rows.size(); ++i) rest.sum.add(rows[i].sum);
+  const Cut cut = cut_list(sizes, shown.elapsed_ns, shown.request);
+  std::vector<DelayRow> sums;
+  for (const CutKind& kind : cut_kinds(cut, sizes, shown.elapsed_ns, shown.request, one, many, kind_of)) {
+    sums.push_back({nullptr, {}, kind.label});
+    for (const size_t i : kind.rows) sums.back().sum.add(rows[i].sum);
+  }
   rows.resize(cut.kept);
-  if (cut.below) rows.push_back(rest);
-  return cut;
+  std::ranges::move(sums, std::back_inserter(rows));
+}
+
+/// Blocking of which nobody knows what for.
+Sum other_waits(const ShownPath& shown) {
+  Sum sum;
+  for (const analyze::PathSegment& segment : shown.segments)
+    if (segment.what == PathClass::kBlocking && segment.wait == analyze::kNoWait)
+      sum.times[size_t(segment.what)] += segment.range.length();
+  return sum;
 }
 
 void add_columns(Table& table, bool text) {
@@ -99,11 +114,15 @@ void add_object_tables(View& view, const ShownPath& shown) {
   table.columns.push_back({"object", "Object", Unit::kText});
   table.columns.push_back({"pid", "", Unit::kNumber});
   add_columns(table, false);
-  Cut cut = sort_and_cut(objects, shown);
-  for (const DelayRow& row : objects) {
-    table.begin({0, row.delay ? RowKind::kOrdinary : RowKind::kRest, false});
+  sort_and_cut(objects, shown, "object", "objects");
+  const size_t known = objects.size();
+  if (const Sum others = other_waits(shown); others.delayed())
+    objects.push_back({nullptr, others, std::string(kOtherWaits)});
+  for (size_t i = 0; i < objects.size(); ++i) {
+    const DelayRow& row = objects[i];
+    table.begin({0, row.delay ? RowKind::kOrdinary : i < known ? RowKind::kRest : RowKind::kSpecial, false});
     put_numbers(table, row.sum);
-    table.put({row.delay ? object(*row.delay) : view.own(cut.label), pid(row)});
+    table.put({row.delay ? object(*row.delay) : view.own(row.label), pid(row)});
     put_numbers(table, row.sum);
   }
   view.tables.push_back(std::move(table));
@@ -119,14 +138,14 @@ void add_object_tables(View& view, const ShownPath& shown) {
                                                      {"tid", "", Unit::kNumber}});
   add_columns(by_thread, false);
   std::erase_if(pairs, [](const DelayRow& row) { return !row.delay->from.valid(); });
-  cut = sort_and_cut(pairs, shown);
+  sort_and_cut(pairs, shown, "pair", "pairs");
   for (const DelayRow& row : pairs) {
     const ThreadId from = row.delay ? row.delay->from : ThreadId::none();
     const ThreadId to = row.delay ? row.delay->to : ThreadId::none();
     by_thread.begin({0, row.delay ? RowKind::kOrdinary : RowKind::kRest, false});
     put_numbers(by_thread, row.sum);
     by_thread.put({view.own(names.of(from)), view.own(names.of(to)),
-                   row.delay ? object(*row.delay) : view.own(cut.label), number_of(profile, from),
+                   row.delay ? object(*row.delay) : view.own(row.label), number_of(profile, from),
                    number_of(profile, to)});
     put_numbers(by_thread, row.sum);
   }

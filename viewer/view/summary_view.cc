@@ -203,7 +203,7 @@ std::vector<std::string> next_commands(const Request& request, const analyze::Qu
   };
   if (programs) add("report programs");
   if (waits || idle) {
-    add(waits ? "report waits" : "report idle");
+    add(idle ? "report idle" : "report waits");
     add("report critical-path");
   } else {
     add("report hotspots");

@@ -41,9 +41,11 @@ FileWaits file_waits(const analyze::BandMoments& moments) {
 
 /// ", 88% of it at read_tile", of the place with most of the time.
 std::string worst_place_words(const Source& source, const FileWaits& files) {
+  std::map<PathId, uint64_t> by_path;
+  for (const analyze::WaitObject* file : files.files) by_path[file->first] += file->wait_ns;
   std::map<std::string, uint64_t> by_place;
-  for (const analyze::WaitObject* file : files.files)
-    by_place[analyze::caller_words(source, analyze::caller_of(source, file->first))] += file->wait_ns;
+  for (const auto& [path, ns] : by_path)
+    by_place[analyze::caller_words(source, analyze::caller_of(source, path))] += ns;
   const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
   const auto& [place, ns] = *std::ranges::max_element(by_place, less);
   return place.empty() ? "" : fmt::format(", {:.0f}% of it at {}", 100 * share(ns, files.wait_ns), place);

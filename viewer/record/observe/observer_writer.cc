@@ -101,7 +101,8 @@ void ObserverWriter::wait_module(uint32_t module, std::string_view path, std::sp
   add(record.data(), record.size());
 }
 
-void ObserverWriter::wait_stack(uint32_t track, Nanos time, const SyscallLook& call, const SeenStack& stack) {
+void ObserverWriter::wait_stack(uint32_t track, Nanos time, const SyscallLook& call, const SeenStack& stack,
+                                bool named) {
   WaitStackRecord fixed{};
   fixed.track = track;
   fixed.time_ns = time.count;
@@ -116,7 +117,8 @@ void ObserverWriter::wait_stack(uint32_t track, Nanos time, const SyscallLook& c
   }
   close_switches();
   put_header(record, RecordKind::kWaitStack,
-             uint8_t(uint8_t(stack.end) | (stack.used_frame_pointer ? kSampleFramePointer : 0)));
+             uint8_t(uint8_t(stack.end) | (stack.used_frame_pointer ? kSampleFramePointer : 0) |
+                     (named ? kLookNamed : 0)));
   add(record.data(), record.size());
 }
 

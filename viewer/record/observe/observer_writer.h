@@ -49,7 +49,8 @@ class ObserverWriter {
 
   /// A file that stacks lead through, before the first of them; `module` is the row of CodeFiles.
   void wait_module(uint32_t module, std::string_view path, std::span<const uint8_t> build_id);
-  void wait_stack(uint32_t track, Nanos time, const SyscallLook& call, const SeenStack& stack);
+  /// `named`: what its descriptor is has been told by wait_file().
+  void wait_stack(uint32_t track, Nanos time, const SyscallLook& call, const SeenStack& stack, bool named);
   /// Before the look that it is of; `track` is one of the process.
   void wait_file(uint32_t track, Nanos time, const SeenFile& file);
 

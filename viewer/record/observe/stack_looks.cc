@@ -16,8 +16,8 @@ namespace {
 
 /// A run of ten thousand processes must not keep a map of each; those that are missed are read again.
 constexpr size_t kMostMaps = 256;
-/// Likewise of descriptors that are known, in a process.
-constexpr size_t kMostFiles = 1024;
+/// Likewise of descriptors that were told.
+constexpr size_t kMostFiles = 4096;
 
 }  // namespace
 
@@ -39,7 +39,7 @@ bool StackLooks::look(const Thread& thread, const SyscallLook& call, uint64_t tu
   const Nanos now = clock_now(CLOCK_MONOTONIC);
   const SeenStack stack = walk_stack(map, files_, memory, call.program_counter, call.stack_pointer, now);
   if (memory.refused()) return refuse(thread.process), false;
-  const auto file = stack.in_hook ? std::nullopt : awaited_file(thread.process, call);
+  const auto file = stack.in_hook ? std::nullopt : awaited_file(thread.process, thread.thread, call);
   const auto after = this->turns(thread);
   if (after != turns) {
     ++moved_;
@@ -48,7 +48,7 @@ bool StackLooks::look(const Thread& thread, const SyscallLook& call, uint64_t tu
   ++taken_;
   for (const SeenFrame& frame : stack.frames) tell_module(frame.module);
   if (file) tell_file(thread, now, *file);
-  writer_.wait_stack(thread.track, now, call, stack);
+  writer_.wait_stack(thread.track, now, call, stack, file.has_value());
   return stack.in_hook;
 }
 
@@ -59,11 +59,9 @@ void StackLooks::tell_module(uint32_t index) {
 }
 
 void StackLooks::tell_file(const Thread& thread, Nanos now, const SeenFile& file) {
-  if (told_files_.size() >= kMostMaps && !told_files_.contains(thread.process)) told_files_.clear();
-  FilesByNumber& told = told_files_[thread.process];
-  if (file.name.empty() && !told.contains(file.fd)) return;
-  if (told.size() >= kMostFiles && !told.contains(file.fd)) told.clear();
-  SeenFile& last = told[file.fd];
+  const std::pair number(thread.process, file.fd);
+  if (told_files_.size() >= kMostFiles && !told_files_.contains(number)) told_files_.clear();
+  SeenFile& last = told_files_[number];
   if (last == file) return;
   last = file;
   writer_.wait_file(thread.track, now, file);

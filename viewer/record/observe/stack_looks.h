@@ -8,6 +8,7 @@
 
 #include <sys/types.h>
 
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -41,7 +42,7 @@ class StackLooks {
   /// The kernel did not let this user see the thread's system call.
   void refuse(pid_t process);
   /// The process executes another program, or has ended.
-  void forget(pid_t process) { maps_.erase(process), told_files_.erase(process), refused_.erase(process); }
+  void forget(pid_t process) { maps_.erase(process), refused_.erase(process); }
 
   void add_facts(std::vector<std::pair<std::string, std::string>>& facts) const;
 
@@ -53,12 +54,11 @@ class StackLooks {
   bool wanted_;
   CodeFiles files_;
   std::unordered_map<pid_t, CodeMap> maps_;
-  std::unordered_set<uint32_t> told_;  // rows of files_
-  using FilesByNumber = std::unordered_map<int32_t, SeenFile>;
-  std::unordered_map<pid_t, FilesByNumber> told_files_;  // the last of each number
-  std::unordered_set<pid_t> refused_;                    // processes that live
-  uint64_t refusals_ = 0;                                // processes, the ended ones too
-  uint64_t taken_ = 0, moved_ = 0;                       // looks; those during which the thread went on
+  std::unordered_set<uint32_t> told_;                         // rows of files_
+  std::map<std::pair<pid_t, int32_t>, SeenFile> told_files_;  // the last of each number
+  std::unordered_set<pid_t> refused_;                         // processes that live
+  uint64_t refusals_ = 0;                                     // processes, the ended ones too
+  uint64_t taken_ = 0, moved_ = 0;                            // looks; those during which the thread went on
 };
 
 }  // namespace varve::record::observe
