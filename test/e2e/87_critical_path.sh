@@ -3,7 +3,7 @@
 # The critical path of a program that re-enacts the example by which the classes were defined, events E0 to E12 of three threads
 # (Clay P. Breshears, Using Intel Thread Profiler: Philosophy and Theory), against its own clock; and what the report says of it by
 # function, thread and object.
-# calm
+# alone
 . "$(dirname "$0")/agent.inc"
 
 build example -lpthread <<'P'
