@@ -74,5 +74,8 @@ in_the_middle() {
   python3 -c 'import ast, sys
 parts = ast.literal_eval(open("parts").read())
 sys.exit(parts["gzip"] < 0.8 * sum(parts.values()))' || broken "the path is in $(cat parts)"
+  # Who writes to it has no room, who reads from it nothing.
+  rows waits middle '[r["object"].endswith("(full)") for r in rows if r["type"] == "Stream" and r["object"].startswith("Pipe")]' --limit 0 >full
+  python3 -c 'import ast; assert set(ast.literal_eval(open("full").read())) == {True, False}' || broken "full pipes: $(cat full)"
 }
 if [ "$source" = switches ]; then more_work in_the_middle; fi

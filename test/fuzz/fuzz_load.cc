@@ -100,7 +100,9 @@ void check_waits(const load::Profile& profile) {
     const load::Wait& wait = profile.waits.waits[row];
     require(wait.thread.index() < profile.threads.size(), "a wait's thread exists");
     require(wait.path.index() < profile.paths.size(), "a wait's path exists");
-    require(wait.name < profile.waits.names.size() && wait.count > 0, "a wait has a name, and is one");
+    require(wait.name < profile.waits.names.size(), "a wait has a name");
+    // What is left over of a wait that was counted is none more.
+    require(wait.count > 0 || wait.in_pieces, "a wait is one");
     require(wait.creation <= profile.waits.creations.size(), "what a wait is for was made");
     require(wait.kind > format::ObjectKind::kNone && wait.kind < format::ObjectKind::kCount, "a known kind");
     require((sum += wait.duration_ns) <= INT64_MAX, "sums of waits do not wrap");

@@ -18,11 +18,13 @@ struct ObjectKey {
 };
 
 /// A descriptor's number may be one file after the other, and a file may have several: where its name is
-/// known that is all there is to it.
+/// known that is all there is to it, and of a pipe whether there was no room or nothing in it.
 inline ObjectKey key_of(const load::Profile& profile, const load::Wait& wait) {
   const ProcessId process = profile.threads[wait.thread.index()].process;
-  const bool of_program = profile.waits.names[wait.name].starts_with(load::kSeveralFiles);
-  if (wait.name != 0) return {of_program ? ProcessId::none() : process, wait.kind, 0, wait.name};
+  const std::string& name = profile.waits.names[wait.name];
+  const bool of_program = name.starts_with(load::kSeveralFiles);
+  const uint64_t full = load::is_pipe_name(name) ? wait.object & format::kToSend : 0;
+  if (wait.name != 0) return {of_program ? ProcessId::none() : process, wait.kind, full, wait.name};
   const uint64_t number = format::is_descriptor(wait.kind) ? uint32_t(wait.object) : wait.object;
   return {process, wait.kind, number, 0, wait.creation};
 }

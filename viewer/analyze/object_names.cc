@@ -10,7 +10,6 @@
 
 #include "viewer/analyze/filter.h"
 #include "viewer/analyze/site_keys.h"
-#include "viewer/load/descriptors.h"
 
 namespace varve::analyze {
 namespace {
@@ -45,8 +44,8 @@ constexpr std::array<KindWords, size_t(ObjectKind::kCount)> kKinds{{
 }};
 static_assert(!kKinds.back().name.empty());
 
-/// How names of descriptors begin.
-constexpr std::string_view kSocket = "socket ", kPipe = "pipe:";
+/// How names of sockets begin.
+constexpr std::string_view kSocket = "socket ";
 
 std::string joined_thread(const load::Profile& profile, const ObjectKey& object) {
   const bool is_tid = object.address <= INT32_MAX;
@@ -63,7 +62,9 @@ std::string descriptor_words(const load::Profile& profile, const ObjectKey& obje
   if (name.empty()) return fmt::format("{} fd {}", kind, object.address);
   if (object.kind != ObjectKind::kDescriptor) return fmt::format("{} {}", kind, name);
   if (name.starts_with(kSocket)) return fmt::format("Socket {}", name.substr(kSocket.size()));
-  if (name.starts_with(kPipe)) return fmt::format("Pipe {}", name.substr(kPipe.size()));
+  if (load::is_pipe_name(name))
+    return fmt::format("Pipe {}{}", name.substr(load::kPipeName.size()),
+                       object.address & format::kToSend ? " (full)" : "");
   return fmt::format("{} {}", name.starts_with("/dev/pts/") ? "Terminal" : kind, name);
 }
 
@@ -106,7 +107,7 @@ std::string_view kind_of_many(const load::Profile& profile, const ObjectKey& obj
   if (object.kind == ObjectKind::kDescriptor) {
     if (load::is_file_name(name)) return "files";
     if (name.starts_with(kSocket)) return "sockets";
-    if (name.starts_with(kPipe)) return "pipes";
+    if (load::is_pipe_name(name)) return "pipes";
   }
   return kKinds[object.kind < ObjectKind::kCount ? size_t(object.kind) : 0].many;
 }

@@ -16,7 +16,6 @@
 #include "viewer/analyze/releasers.h"
 #include "viewer/analyze/wait_shares.h"
 #include "viewer/analyze/wait_slices.h"
-#include "viewer/load/descriptors.h"
 
 namespace varve::analyze {
 namespace {

@@ -14,8 +14,6 @@
 namespace varve::load {
 namespace {
 
-constexpr std::string_view kPipe = "pipe:[";
-
 /// What a descriptor was, as rows of Waits::names and of flows.
 struct Named {
   uint32_t process;
@@ -85,7 +83,7 @@ void find_pipe_ends(Waits& waits, const std::vector<Named>& all) {
     const bool reads = named.fd == STDIN_FILENO;
     const uint32_t flow = reads ? named.in : named.out;
     if (named.fd >= STDIN_FILENO && named.fd <= STDERR_FILENO && flow != 0 &&
-        waits.names[named.name].starts_with(kPipe))
+        is_pipe_name(waits.names[named.name]))
       waits.pipe_ends.push_back({flow, reads, {named.process}});
   }
   std::ranges::sort(waits.pipe_ends);

@@ -16,9 +16,4 @@ namespace varve::load {
 /// those whose waits are observed ones.
 void name_descriptors(Profile& profile, const std::vector<AgentFile>& agents, const WaitLooks& looks);
 
-/// Of a descriptor: whether it leads to a file on a disk. A terminal does not.
-inline bool is_file_name(std::string_view name) {
-  return name.starts_with(kSeveralFiles) || (name.starts_with('/') && !name.starts_with("/dev/"));
-}
-
 }  // namespace varve::load

@@ -85,6 +85,13 @@ struct PipeEnd {
 /// others. "[several files of sha256sum]", in all processes of a program.
 inline constexpr std::string_view kSeveralFiles = "[several files of ";
 
+/// What a descriptor is by its name: a file on a disk, which a terminal is not; a pipe without a path.
+inline bool is_file_name(std::string_view name) {
+  return name.starts_with(kSeveralFiles) || (name.starts_with('/') && !name.starts_with("/dev/"));
+}
+inline constexpr std::string_view kPipeName = "pipe:";  // how it begins
+inline bool is_pipe_name(std::string_view name) { return name.starts_with(kPipeName); }
+
 struct Waits {
   std::vector<Wait> waits;          // by thread, then by end
   std::vector<Release> releases;    // likewise, by time

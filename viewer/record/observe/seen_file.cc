@@ -11,6 +11,7 @@
 #include <climits>
 
 #include "viewer/load/call_objects.h"
+#include "viewer/load/waits.h"
 
 namespace varve::record::observe {
 namespace {
@@ -41,7 +42,7 @@ std::optional<SeenFile> awaited_file(pid_t process, pid_t thread, const SyscallL
   if (size <= 0) return {};
   SeenFile file{*fd, std::string(name.data(), size_t(size)), ""};
   if (file.name.starts_with("socket:")) return {};
-  if (file.name.starts_with("pipe:")) file.flow = flow_of_pipe(link);
+  if (load::is_pipe_name(file.name)) file.flow = flow_of_pipe(link);
   return file;
 }
 
