@@ -91,6 +91,14 @@ Test(pipe_path, stays_where_it_waited_for_something_else) {
   pipes.expect_path("0-20 Cruise reader, 20-60 Blocking reader, 60-100 Cruise reader");
 }
 
+/// Two threads of the writer ran when the reader went on: either may have written.
+Test(pipe_path, stays_where_two_may_have_written) {
+  Pipes pipes = with_worker();
+  pipes.event(pipes.writer, 50, kRuns);
+  pipes.sum(pipes.reader, kDown);
+  pipes.expect_path("0-20 Cruise reader, 20-60 Blocking reader, 60-100 Cruise reader");
+}
+
 /// By sweeps both run a little all the time, and each may have waited for the other.
 Test(pipe_path, ends_where_each_may_have_waited_for_the_other) {
   Pipes pipes;

@@ -221,21 +221,20 @@ class Walk {
   /// ended it: on to that. Each such move is at an earlier time than the one after it, or the walk would not
   /// end.
   bool let_on_by_partner(const ThreadActivity::Piece& piece) {
-    const bool may_be = piece.wait == WaitKind::kIo || piece.wait == WaitKind::kOther;
-    const auto looked_at = unfollowed_.observed(thread_, piece.range);
-    if (!may_be || time_ >= last_partner_ns_ || (looked_at && profile_.waits.waits[*looked_at].flow == 0))
+    if ((piece.wait != WaitKind::kIo && piece.wait != WaitKind::kOther) || time_ >= last_partner_ns_)
       return false;
+    const auto looked_at = unfollowed_.observed(thread_, piece.range);
     const ProcessId own = profile_.threads[thread_.index()].process;
     PipePartners::Partner found;
     uint32_t found_row = kNoWait;
     for (const uint32_t row : unfollowed_.pipes(thread_, piece.range)) {
       const auto end = PipePartners::end_of(profile_.waits.waits[row]);
+      if (looked_at && end != PipePartners::end_of(profile_.waits.waits[*looked_at])) continue;
       const auto partner = releasers_.partners().who_ended(end, own, time_, true);
-      if (!partner.thread.valid() || partner.ran_until_ns <= piece.range.begin) continue;
-      if (found.thread.valid() && found.thread != partner.thread) return false;
-      found = partner, found_row = row;
+      if (!partner || (partner->thread.valid() && found.thread.valid())) return false;
+      if (partner->thread.valid()) found = *partner, found_row = row;
     }
-    if (!found.thread.valid()) return false;
+    if (!found.thread.valid() || found.ran_until_ns <= piece.range.begin) return false;
     last_partner_ns_ = time_;
     released({found_row, piece.range.begin, false}, {found.thread, found.ran_until_ns});
     return true;

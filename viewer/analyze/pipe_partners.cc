@@ -13,11 +13,10 @@ namespace {
 
 using load::RunEvent;
 
-/// Of the processes that had a pipe as their output, or their input, those that began last.
-constexpr int kMostPartners = 64;
-
-/// Threads of a process, and events of a thread, that are looked at: of more nobody knows.
-constexpr size_t kMostThreads = 64;
+/// Of the processes that had a pipe as their output, or their input, those that began last are looked at, and
+/// so many that live; threads of a process, and events of a thread. Of more nobody knows.
+constexpr int kMostProcesses = 1024;
+constexpr size_t kMostPartners = 64, kMostThreads = 16;
 constexpr int kMostEvents = 64;
 
 /// From the write until the reader runs, on a processor that slept.
@@ -50,22 +49,24 @@ PipePartners::End PipePartners::end_of(const load::Wait& wait) {
   return {wait.flow, (wait.object & format::kToSend) != 0};
 }
 
-PipePartners::Partner PipePartners::who_ended(End end, ProcessId own, uint64_t time_ns,
-                                              bool must_have_run) const {
-  const auto [processes, all] = partners(end, own, time_ns);
-  if (processes.size() == 1 && !must_have_run) return {mains_[processes.front().index()]};
-  if (!all) return {};
+std::optional<PipePartners::Partner> PipePartners::who_ended(End end, ProcessId own, uint64_t time_ns,
+                                                             bool must_have_run) const {
+  const auto processes = partners(end, own, time_ns);
+  if (!processes) return {};
+  if (processes->size() == 1 && !must_have_run) return Partner{mains_[processes->front().index()]};
   Partner found;
-  for (const ProcessId process : processes) {
+  for (const ProcessId process : *processes) {
     const auto ran = ran_until(process, time_ns);
-    if (!ran || (ran->thread.valid() && found.thread.valid())) return {};
-    if (ran->thread.valid()) found = *ran;
+    if (!ran || (ran->last.thread.valid() && found.thread.valid())) return {};
+    if (!ran->last.thread.valid()) continue;
+    if (ran->several && must_have_run) return {};
+    found = ran->several ? Partner{mains_[process.index()]} : ran->last;
   }
   return found;
 }
 
-/// Processes are in the order of their begins: back from those that began last.
-PipePartners::Partners PipePartners::partners(End end, ProcessId own, uint64_t time_ns) const {
+/// Processes are in the order of their begins: back from those that began last. Nothing: too many.
+std::optional<std::vector<ProcessId>> PipePartners::partners(End end, ProcessId own, uint64_t time_ns) const {
   const auto& ends = profile_.waits.pipe_ends;
   auto each = std::partition_point(ends.begin(), ends.end(), [&](const load::PipeEnd& row) {
     const bool began = profile_.processes[row.process.index()].start_time.count < time_ns;
@@ -74,41 +75,43 @@ PipePartners::Partners PipePartners::partners(End end, ProcessId own, uint64_t t
   const auto is_end = [&](const load::PipeEnd& row) {
     return row.flow == end.flow && row.reads == end.reads;
   };
-  Partners found;
+  std::vector<ProcessId> found;
   for (int looks = 0; each != ends.begin() && is_end(*(each - 1)); ++looks) {
-    if (looks == kMostPartners) return {std::move(found.processes), false};
+    if (looks == kMostProcesses || found.size() > kMostPartners) return {};
     const ProcessId process = (--each)->process;
     const uint64_t ended = end_of_process(profile_.processes[process.index()]);
     const bool lived = ended == 0 || ended + kEndTolerance >= time_ns;
-    if (lived && process != own && mains_[process.index()].valid()) found.processes.push_back(process);
+    if (lived && process != own && mains_[process.index()].valid()) found.push_back(process);
   }
   return found;
 }
 
 /// The thread that ran last, none where none did; nothing where nobody knows.
-std::optional<PipePartners::Partner> PipePartners::ran_until(ProcessId process, uint64_t time_ns) const {
+std::optional<PipePartners::Ran> PipePartners::ran_until(ProcessId process, uint64_t time_ns) const {
   const auto threads = threads_.of(process.index());
   if (threads.size() > kMostThreads) return {};
-  Partner last;
+  Ran ran;
   for (const uint32_t row : threads) {
     const TrackId track = profile_.threads[row].track;
-    if (!track.valid()) return {};
-    const auto until = ran_until(track, time_ns);
+    const auto until = track.valid() ? ran_until(track, time_ns) : std::nullopt;
     if (!until) return {};
-    if (*until > last.ran_until_ns) last = {{row}, *until};
+    if (*until == 0) continue;
+    ran.several = ran.last.thread.valid();
+    if (*until > ran.last.ran_until_ns) ran.last = {{row}, *until};
   }
-  return last;
+  return ran;
 }
 
-/// 0: not within the time that it takes to wake who reads; nothing where nobody knows.
+/// 0: not within the time that it takes to wake who reads; nothing where nobody knows, as of a sweep in which
+/// it ran for a part.
 std::optional<uint64_t> PipePartners::ran_until(TrackId track, uint64_t time_ns) const {
   const std::vector<RunEvent>& events = profile_.run_states.events;
   const auto rows = events_.of(track.index());
   auto row = std::ranges::lower_bound(rows, time_ns, {}, [&](uint32_t each) { return events[each].time_ns; });
   uint64_t until = time_ns;
   for (int looks = 0; row != rows.begin(); ++looks) {
-    if (looks == kMostEvents) return {};
     const RunEvent& event = events[*--row];
+    if (looks == kMostEvents || (event.running != 0 && event.running < RunEvent::kWhole / 2)) return {};
     if (event.running != 0) return until;
     if (event.time_ns + kWakeNs < time_ns) return 0;
     until = event.time_ns;

@@ -28,20 +28,20 @@ class PipePartners {
   bool empty() const { return profile_.waits.pipe_ends.empty(); }
 
   struct Partner {
-    ThreadId thread;            // none: nobody knows
+    ThreadId thread;            // none: nobody did
     uint64_t ran_until_ns = 0;  // until that time or just before; 0: it was not seen to
   };
   /// Who ended a wait of `own` for it at that time: a thread that was seen to run just then; or, unless it
-  /// `must_have_run`, the main one of the only process.
-  Partner who_ended(End end, ProcessId own, uint64_t time_ns, bool must_have_run) const;
+  /// `must_have_run`, the main one of the only process. Nothing: nobody knows.
+  std::optional<Partner> who_ended(End end, ProcessId own, uint64_t time_ns, bool must_have_run) const;
 
  private:
-  struct Partners {
-    std::vector<ProcessId> processes;
-    bool all = true;  // else there may be more
+  struct Ran {
+    Partner last;
+    bool several = false;  // threads did
   };
-  Partners partners(End end, ProcessId own, uint64_t time_ns) const;
-  std::optional<Partner> ran_until(ProcessId process, uint64_t time_ns) const;
+  std::optional<std::vector<ProcessId>> partners(End end, ProcessId own, uint64_t time_ns) const;
+  std::optional<Ran> ran_until(ProcessId process, uint64_t time_ns) const;
   std::optional<uint64_t> ran_until(TrackId track, uint64_t time_ns) const;
 
   const load::Profile& profile_;

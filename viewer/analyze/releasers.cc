@@ -44,8 +44,9 @@ void Releasers::add_unseen_partners(const load::Profile& profile) {
   for (const load::Wait& wait : profile.waits.waits) {
     if (wait.is_sum() || wait.timed_out || wait.flow == 0 || !during(wait).empty()) continue;
     const ProcessId own = profile.threads[wait.thread.index()].process;
-    const ThreadId partner = partners_.who_ended(PipePartners::end_of(wait), own, wait.end_ns, false).thread;
-    if (partner.valid()) rows.push_back({key_of(wait), wait.end_ns, partner, {0}, 1});
+    const auto partner = partners_.who_ended(PipePartners::end_of(wait), own, wait.end_ns, false);
+    if (partner && partner->thread.valid())
+      rows.push_back({key_of(wait), wait.end_ns, partner->thread, {0}, 1});
   }
   rows_.insert(rows_.end(), rows.begin(), rows.end());
   sort();

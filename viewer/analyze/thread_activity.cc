@@ -99,8 +99,10 @@ uint64_t ThreadActivity::waited_in(ThreadId thread, TimeRange range) const {
   const auto first = size_t(until(range.begin)), last = size_t(until(range.end));
   uint64_t sum = waited_[first_wait_[thread.index()] + last] - waited_[first_wait_[thread.index()] + first];
   const auto begin_of = [&](size_t row) { return all[row].is_sum() ? all[row].end_ns : all[row].begin_ns(); };
+  size_t next = last;  // that may have begun in it: no sum
+  for (int looks = 0; looks < 8 && next < all.size() && all[next].is_sum(); ++looks) ++next;
   if (first < last) sum -= std::min(sum, saturating_sub(Nanos{range.begin}, Nanos{begin_of(first)}).count);
-  if (last < all.size()) sum += TimeRange{std::max(begin_of(last), range.begin), range.end}.length();
+  if (next < all.size()) sum += TimeRange{std::max(begin_of(next), range.begin), range.end}.length();
   return std::min(sum, range.length());
 }
 

@@ -42,7 +42,7 @@ class UnfollowedWaits {
   /// times go to the nearest look, see add_observed_waits(). Nothing: there is none.
   std::optional<uint32_t> observed(ThreadId thread, TimeRange blocked) const {
     const auto next = ended_since(observed_[thread.index()], blocked.end);
-    if (next.empty() || !load::may_be_of(waits_[next.front()], blocked.end)) return {};
+    if (next.empty() || !load::may_be_of(waits_[next.front()], blocked.length(), blocked.end)) return {};
     return next.front();
   }
 
@@ -55,7 +55,8 @@ class UnfollowedWaits {
       const auto same = [&](uint32_t other) {
         return waits_[other].flow == wait.flow && waits_[other].object == wait.object;
       };
-      if (load::may_be_of(wait, blocked.end) && std::ranges::none_of(rows, same)) rows.push_back(row);
+      if (load::may_be_of(wait, blocked.length(), blocked.end) && std::ranges::none_of(rows, same))
+        rows.push_back(row);
     }
     return rows;
   }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "viewer/load/threads_by_track.h"
 
@@ -21,16 +22,18 @@ constexpr std::array<WaitKind, size_t(ObjectKind::kCount)> kKinds = {
     WaitKind::kCondition, WaitKind::kSleep, WaitKind::kIo,        WaitKind::kCondition, WaitKind::kIo,
 };
 
-/// The wait of the thread that lasts at that time, else a sum that may have it; null: none.
-const Wait* wait_at(const std::vector<Wait>& waits, ThreadId thread, uint64_t time_ns) {
+/// What the thread was blocked for: the wait that lasts when that begins, else a sum that may have it; null:
+/// not known.
+const Wait* wait_in(const std::vector<Wait>& waits, ThreadId thread, uint64_t begin_ns, uint64_t end_ns,
+                    uint64_t blocked_ns) {
   const auto key = [](const Wait& wait) { return std::pair(wait.thread, wait.end_ns); };
   // Those of a handler that interrupted it later may come before it.
   constexpr int kMostLooks = 8;
   const Wait* sum = nullptr;
-  auto at = std::ranges::upper_bound(waits, std::pair(thread, time_ns), {}, key);
+  auto at = std::ranges::upper_bound(waits, std::pair(thread, begin_ns), {}, key);
   for (int looks = 0; looks < kMostLooks && at != waits.end() && at->thread == thread; ++looks, ++at) {
-    if (!at->is_sum() && at->begin_ns() <= time_ns) return &*at;
-    if (at->is_sum() && !sum && may_be_of(*at, time_ns)) sum = &*at;
+    if (!at->is_sum() && at->begin_ns() <= begin_ns) return &*at;
+    if (at->is_sum() && !sum && may_be_of(*at, blocked_ns, end_ns)) sum = &*at;
   }
   return sum;
 }
@@ -41,12 +44,19 @@ void tell_wait_kinds(Profile& profile) {
   const std::vector<Wait>& waits = profile.waits.waits;
   if (waits.empty()) return;
   const ThreadsByTrack threads(profile);
-  for (RunEvent& event : profile.run_states.events) {
+  RunStates& states = profile.run_states;
+  std::vector<uint64_t> next(states.tracks.size(), states.end.count);  // by track: its event after this one
+  for (size_t row = states.events.size(); row-- > 0;) {
+    RunEvent& event = states.events[row];
+    const uint64_t end = std::max(std::exchange(next[event.track.index()], event.time_ns), event.time_ns);
     if (event.active() == RunEvent::kWhole || event.ended) continue;
     const ThreadId thread = threads.at(event.track, event.time_ns);
-    const Wait* wait = thread.valid() ? wait_at(waits, thread, event.time_ns) : nullptr;
-    // What the observer saw of it says more than what is likely.
-    if (wait != nullptr && (!wait->is_sum() || event.wait == WaitKind::kOther))
+    if (!thread.valid()) continue;
+    const double blocked = 1 - double(event.active()) / RunEvent::kWhole;
+    const auto blocked_ns = uint64_t(double(end - event.time_ns) * blocked);
+    const Wait* wait = wait_in(waits, thread, event.time_ns, end, blocked_ns);
+    // What the observer saw of it says more than what is likely, or than the system call alone.
+    if (wait && (event.wait == WaitKind::kOther || (!wait->is_sum() && !wait->observed)))
       event.wait = kKinds[size_t(wait->kind)];
   }
 }

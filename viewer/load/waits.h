@@ -39,10 +39,11 @@ struct Wait {
 /// From the first to the last wait of a sum: of an agent's (agent/signal/short_waits.h), and of one that
 /// looks stand for.
 inline constexpr uint64_t kMostSumAgeNs = 10 * kNanosPerMilli.count, kMostLookAgeNs = kNanosPerSecond.count;
-/// Whether a time in which the thread was blocked, until `end_ns` or longer, may be one of those of a sum
-/// that has not ended before.
-inline bool may_be_of(const Wait& sum, uint64_t end_ns) {
-  return sum.end_ns <= end_ns + (sum.observed ? kMostLookAgeNs : kMostSumAgeNs);
+/// Whether a sum that has not ended before may have a time in which the thread was blocked for so long, until
+/// `end_ns`. What looks stand for is shared out, so that its time may be less.
+inline bool may_be_of(const Wait& sum, uint64_t blocked_ns, uint64_t end_ns) {
+  if (sum.observed) return sum.end_ns <= end_ns + kMostLookAgeNs;
+  return sum.duration_ns >= blocked_ns && sum.end_ns <= end_ns + kMostSumAgeNs;
 }
 
 struct Release {
