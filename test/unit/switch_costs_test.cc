@@ -186,12 +186,17 @@ Test(switch_costs, who_executes_under_another_id_brings_its_clock) {
   cr_expect_eq(world.times()[0], 0);
 }
 
-Test(switch_costs, one_that_is_beyond_belief_is_no_measure_for_others) {
+/// Two threads with a turn of 100 us each, the first from 100 us on, and what the kernel charged them.
+std::vector<uint64_t> times_of_two(uint64_t second_us, uint64_t first_cpu_ns, uint64_t second_cpu_ns) {
   Charged world(2);
-  world.turn(0, 100, 200), world.turn(1, 5000, 5100, 1);
-  world.profile.threads[0].end_cpu = {105 * kUs};
-  world.profile.threads[1].end_cpu = {9 * kMs};
-  cr_expect_eq(world.times(), (std::vector<uint64_t>{95, 200, 4950, 5100}));
+  world.turn(0, 100, 200), world.turn(1, second_us, second_us + 100, 1);
+  world.profile.threads[0].end_cpu = {first_cpu_ns};
+  world.profile.threads[1].end_cpu = {second_cpu_ns};
+  return world.times();
+}
+
+Test(switch_costs, one_that_is_beyond_belief_is_no_measure_for_others) {
+  cr_expect_eq(times_of_two(5000, 105 * kUs, 9 * kMs), (std::vector<uint64_t>{95, 200, 4950, 5100}));
 }
 
 Test(switch_costs, nothing_is_charged_to_what_the_observer_saw_for_what_came_later) {
@@ -202,11 +207,7 @@ Test(switch_costs, nothing_is_charged_to_what_the_observer_saw_for_what_came_lat
 }
 
 Test(switch_costs, threads_of_few_turns_have_an_average_together) {
-  Charged world(2);
-  world.turn(0, 100, 200), world.turn(1, 300, 400, 1);
-  world.profile.threads[0].end_cpu = {120 * kUs};
-  world.profile.threads[1].end_cpu = {90 * kUs};
-  cr_expect_eq(world.times(), (std::vector<uint64_t>{95, 200, 295, 400}));
+  cr_expect_eq(times_of_two(300, 120 * kUs, 90 * kUs), (std::vector<uint64_t>{95, 200, 295, 400}));
 }
 
 Test(switch_costs, forged_threads_of_one_track_overlap_nowhere) {

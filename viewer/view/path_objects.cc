@@ -86,26 +86,12 @@ Cell number_of(const load::Profile& profile, ThreadId thread) {
   return thread.valid() ? Cell(uint64_t(uint32_t(profile.threads[thread.index()].tid))) : Cell();
 }
 
-}  // namespace
+/// The object of a row, or what a sum is of.
+std::string_view object_of(View& view, const ShownPath& shown, const DelayRow& row) {
+  return view.own(row.delay ? analyze::object_words(shown.source, row.delay->object) : row.label);
+}
 
-void add_object_tables(View& view, const ShownPath& shown) {
-  const load::Profile& profile = shown.source.profile;
-  const std::vector<PathDelay> delays = analyze::path_delays(profile, shown.segments, shown.moves);
-  std::vector<DelayRow> objects, pairs;
-  for (const PathDelay& delay : delays) {
-    const Sum sum{delay.moves, delay.times};
-    if (objects.empty() || objects.back().delay->object != delay.object) objects.push_back({&delay, {}});
-    objects.back().sum.add(sum);
-    pairs.push_back({&delay, sum});
-  }
-  const ThreadNames names(profile);
-  const auto object = [&](const PathDelay& delay) {
-    return view.own(analyze::object_words(shown.source, delay.object));
-  };
-  const auto pid = [&](const DelayRow& row) {
-    return pid_cell(profile, row.delay ? row.delay->object.process : ProcessId::none());
-  };
-
+Table object_table(View& view, const ShownPath& shown, std::vector<DelayRow> objects) {
   Table table;
   table.id = "objects";
   table.title = "Objects that moved the path from one thread to another, or that it waited for";
@@ -120,36 +106,56 @@ void add_object_tables(View& view, const ShownPath& shown) {
     objects.push_back({nullptr, others, std::string(kOtherWaits)});
   for (size_t i = 0; i < objects.size(); ++i) {
     const DelayRow& row = objects[i];
+    const ProcessId process = row.delay ? row.delay->object.process : ProcessId::none();
     table.begin({0, row.delay ? RowKind::kOrdinary : i < known ? RowKind::kRest : RowKind::kSpecial, false});
     put_numbers(table, row.sum);
-    table.put({row.delay ? object(*row.delay) : view.own(row.label), pid(row)});
+    table.put({object_of(view, shown, row), pid_cell(shown.source.profile, process)});
     put_numbers(table, row.sum);
   }
-  view.tables.push_back(std::move(table));
+  return table;
+}
 
-  Table by_thread;
-  by_thread.id = "delays";
-  by_thread.title = "Who delayed whom";
-  add_columns(by_thread, true);
-  by_thread.columns.insert(by_thread.columns.end(), {{"", "Delayed by", Unit::kText, false, -1, 6},
-                                                     {"", "Thread", Unit::kText, false, -1, 4},
-                                                     {"object", "Object", Unit::kText},
-                                                     {"from_tid", "", Unit::kNumber},
-                                                     {"tid", "", Unit::kNumber}});
-  add_columns(by_thread, false);
+Table delay_table(View& view, const ShownPath& shown, std::vector<DelayRow> pairs) {
+  const load::Profile& profile = shown.source.profile;
+  const ThreadNames names(profile);
+  Table table;
+  table.id = "delays";
+  table.title = "Who delayed whom";
+  add_columns(table, true);
+  table.columns.insert(table.columns.end(), {{"", "Delayed by", Unit::kText, false, -1, 6},
+                                             {"", "Thread", Unit::kText, false, -1, 4},
+                                             {"object", "Object", Unit::kText},
+                                             {"from_tid", "", Unit::kNumber},
+                                             {"tid", "", Unit::kNumber}});
+  add_columns(table, false);
   std::erase_if(pairs, [](const DelayRow& row) { return !row.delay->from.valid(); });
   sort_and_cut(pairs, shown, "pair", "pairs");
   for (const DelayRow& row : pairs) {
     const ThreadId from = row.delay ? row.delay->from : ThreadId::none();
     const ThreadId to = row.delay ? row.delay->to : ThreadId::none();
-    by_thread.begin({0, row.delay ? RowKind::kOrdinary : RowKind::kRest, false});
-    put_numbers(by_thread, row.sum);
-    by_thread.put({view.own(names.of(from)), view.own(names.of(to)),
-                   row.delay ? object(*row.delay) : view.own(row.label), number_of(profile, from),
-                   number_of(profile, to)});
-    put_numbers(by_thread, row.sum);
+    table.begin({0, row.delay ? RowKind::kOrdinary : RowKind::kRest, false});
+    put_numbers(table, row.sum);
+    table.put({view.own(names.of(from)), view.own(names.of(to)), object_of(view, shown, row),
+               number_of(profile, from), number_of(profile, to)});
+    put_numbers(table, row.sum);
   }
-  view.tables.push_back(std::move(by_thread));
+  return table;
+}
+
+}  // namespace
+
+void add_object_tables(View& view, const ShownPath& shown) {
+  const std::vector<PathDelay> delays =
+      analyze::path_delays(shown.source.profile, shown.segments, shown.moves);
+  std::vector<DelayRow> objects, pairs;
+  for (const PathDelay& delay : delays) {
+    const Sum sum{delay.moves, delay.times};
+    if (objects.empty() || objects.back().delay->object != delay.object) objects.push_back({&delay, {}});
+    objects.back().sum.add(sum);
+    pairs.push_back({&delay, sum});
+  }
+  view.tables.push_back(object_table(view, shown, std::move(objects)));
+  view.tables.push_back(delay_table(view, shown, std::move(pairs)));
 }
 
 }  // namespace varve::view
