@@ -95,6 +95,32 @@ Test(pipe_writers, of_several_the_only_one_that_ran) {
   cr_expect(made.writer() == ProcessId::none(), "neither");
 }
 
+/// As where the main thread only waits for those that work.
+Test(pipe_writers, of_one_process_the_thread_that_ran) {
+  Pipeline made;
+  made.profile.waits.pipe_ends = {{kPipe, false, kWriter}};
+  load::Thread worker = made.profile.threads[1];
+  worker.is_main = false;
+  made.profile.threads.push_back(worker);
+  load::RunStates& states = made.profile.run_states;
+  states.source = load::RunStates::Source::kSwitches;
+  states.tracks.resize(4);
+  for (uint32_t i = 0; i < 4; ++i) made.profile.threads[i].track = {i};
+  const auto ended_by = [&] {
+    return analyze::Releasers(made.profile).of(made.profile.waits.waits[0])->thread.index();
+  };
+  cr_expect_eq(ended_by(), 1, "nobody was seen to run");
+  load::RunEvent runs;
+  runs.time_ns = 35 * kMs;
+  runs.track = {3};
+  runs.running = load::RunEvent::kWhole;
+  states.events.push_back(runs);
+  cr_expect_eq(ended_by(), 3);
+  runs.track = {1};
+  states.events.push_back(runs);
+  cr_expect_eq(ended_by(), 1, "either may have written");
+}
+
 Test(pipe_writers, nobody_writes_to_itself) {
   Pipeline made;
   made.profile.waits.pipe_ends = {{kPipe, false, kReader}};

@@ -53,7 +53,11 @@ std::optional<PipePartners::Partner> PipePartners::who_ended(End end, ProcessId 
                                                              bool must_have_run) const {
   const auto processes = partners(end, own, time_ns);
   if (!processes) return {};
-  if (processes->size() == 1 && !must_have_run) return Partner{mains_[processes->front().index()]};
+  if (processes->size() == 1 && !must_have_run) {
+    const auto ran = ran_until(processes->front(), time_ns);
+    const bool known = ran && ran->last.thread.valid() && !ran->several;
+    return known ? ran->last : Partner{mains_[processes->front().index()]};
+  }
   Partner found;
   for (const ProcessId process : *processes) {
     const auto ran = ran_until(process, time_ns);

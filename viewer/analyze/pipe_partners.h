@@ -32,7 +32,7 @@ class PipePartners {
     uint64_t ran_until_ns = 0;  // until that time or just before; 0: it was not seen to
   };
   /// Who ended a wait of `own` for it at that time: a thread that was seen to run just then; or, unless it
-  /// `must_have_run`, the main one of the only process. Nothing: nobody knows.
+  /// `must_have_run`, of the only process the main one. Nothing: nobody knows.
   std::optional<Partner> who_ended(End end, ProcessId own, uint64_t time_ns, bool must_have_run) const;
 
  private:
