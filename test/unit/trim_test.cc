@@ -4,6 +4,7 @@
 #include "viewer/record/trim.h"
 
 #include <criterion/criterion.h>
+#include <sys/stat.h>
 
 #include <cstring>
 #include <filesystem>
@@ -53,42 +54,90 @@ Test(trim, cutting_keeps_every_record) {
   cr_expect(lengths["h-3-0.agent"] == begin + sizeof(format::ChunkHeader) + 10);
 }
 
-/// What a reader finds in a chunk is what stood there; where the chunk is, is another matter.
-Test(trim, packing_leaves_out_what_no_chunk_used) {
-  Scratch scratch;
-  constexpr uint32_t kLarge = 16 * format::kPageSize;
-  std::vector<uint8_t> file(sizeof(format::FileHeader));
-  std::memcpy(file.data(), format::kMagic, sizeof format::kMagic);
-  std::vector<std::string> wanted;
-  auto chunk = [&](format::ChunkType type, uint32_t capacity, const std::string& records) {
+/// An agent's file with space in its chunks, and what stands in them.
+struct Loose {
+  std::vector<uint8_t> bytes = std::vector<uint8_t>(sizeof(format::FileHeader));
+  std::vector<std::string> records;
+
+  Loose() { std::memcpy(bytes.data(), format::kMagic, sizeof format::kMagic); }
+  void add(format::ChunkType type, uint32_t capacity, const std::string& text) {
     format::ChunkHeader header{};
-    header.type = uint32_t(type), header.capacity = capacity, header.used = uint32_t(records.size());
-    const size_t at = file.size();
-    file.resize(at + capacity);
-    std::memcpy(file.data() + at, &header, sizeof header);
-    std::memcpy(file.data() + at + sizeof header, records.data(), records.size());
-    if (!records.empty()) wanted.push_back(records);
-  };
-  chunk(format::ChunkType::kSamples, kLarge, std::string(100, 's'));
-  chunk(format::ChunkType::kFree, format::kPageSize, "");
-  chunk(format::ChunkType::kThreads, kLarge, "");
-  chunk(format::ChunkType::kModules, kLarge, std::string(64, 'm'));
-  chunk(format::ChunkType::kMarks, kLarge, std::string(7, 'k'));
+    header.type = uint32_t(type), header.capacity = capacity, header.used = uint32_t(text.size());
+    const size_t at = bytes.size();
+    bytes.resize(at + capacity);
+    std::memcpy(bytes.data() + at, &header, sizeof header);
+    std::memcpy(bytes.data() + at + sizeof header, text.data(), text.size());
+    if (!text.empty()) records.push_back(text);
+  }
+};
+
+struct Packed {
+  uint64_t size = 0, inode = 0, inode_before = 0;
+  size_t files = 0;
+  std::vector<std::string> records;
+};
+
+uint64_t inode_of(const std::string& path) {
+  struct stat status {};
+  return stat(path.c_str(), &status) == 0 ? status.st_ino : 0;
+}
+
+Packed packed(const Loose& loose) {
+  Scratch scratch;
   const std::string path = scratch.path + "/h-1-0.agent";
   std::ofstream(path, std::ios::binary)
-      .write(reinterpret_cast<const char*>(file.data()), std::streamsize(file.size()));
+      .write(reinterpret_cast<const char*>(loose.bytes.data()), std::streamsize(loose.bytes.size()));
+  Packed result;
+  result.inode_before = inode_of(path);
   trim_agent_files(scratch.descriptor, Trim::kAll);
-  std::ifstream packed_file(path, std::ios::binary);
-  const std::string packed((std::istreambuf_iterator<char>(packed_file)), {});
-  std::vector<std::string> found;
-  for (size_t at = sizeof(format::FileHeader); at < packed.size();) {
+  result.inode = inode_of(path);
+  std::ifstream file(path, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  result.size = text.size();
+  result.files = size_t(std::distance(std::filesystem::directory_iterator(scratch.path), {}));
+  for (size_t at = sizeof(format::FileHeader); at < text.size();) {
     format::ChunkHeader header;
-    std::memcpy(&header, packed.data() + at, sizeof header);
+    std::memcpy(&header, text.data() + at, sizeof header);
     cr_assert(header.capacity >= sizeof header + header.used && header.capacity % format::kChunkUnit == 0);
-    found.push_back(packed.substr(at + sizeof header, header.used));
+    result.records.push_back(text.substr(at + sizeof header, header.used));
     at += header.capacity;
   }
-  cr_expect(found == wanted);
-  cr_expect(packed.size() == sizeof(format::FileHeader) + 192 + 128 + 64 + 7);
-  cr_expect(std::distance(std::filesystem::directory_iterator(scratch.path), {}) == 1, "a file was left");
+  return result;
+}
+
+constexpr uint32_t kLarge = 16 * format::kPageSize;
+
+/// What a reader finds in a chunk is what stood there; where the chunk is, is another matter.
+Test(trim, packing_leaves_out_what_no_chunk_used) {
+  Loose loose;
+  loose.add(format::ChunkType::kSamples, kLarge, std::string(100, 's'));
+  loose.add(format::ChunkType::kFree, format::kPageSize, "");
+  loose.add(format::ChunkType::kThreads, kLarge, "");
+  loose.add(format::ChunkType::kModules, kLarge, std::string(64, 'm'));
+  loose.add(format::ChunkType::kMarks, kLarge, std::string(7, 'k'));
+  const Packed small = packed(loose);
+  cr_expect(small.records == loose.records);
+  cr_expect(small.size == sizeof(format::FileHeader) + 192 + 128 + 64 + 7);
+  cr_expect(small.inode == small.inode_before, "a page needs no new file");
+  cr_expect(small.files == 1, "a file was left");
+
+  loose.add(format::ChunkType::kSamples, kLarge, std::string(format::kPageSize, 't'));
+  const Packed large = packed(loose);
+  cr_expect(large.records == loose.records);
+  cr_expect(large.size == sizeof(format::FileHeader) + 192 + 128 + 128 + 64 + format::kPageSize);
+  cr_expect(large.inode != large.inode_before, "what is longer than a page is never half old and half new");
+  cr_expect(large.files == 1, "a file was left");
+}
+
+/// Room for the zeros that end it must be left in the page.
+Test(trim, a_page_that_is_full_is_no_page) {
+  constexpr uint32_t kFixed = sizeof(format::FileHeader) + sizeof(format::ChunkHeader);
+  for (const uint32_t left : {0u, format::kChunkUnit}) {
+    Loose loose;
+    loose.add(format::ChunkType::kFree, kLarge, "");
+    loose.add(format::ChunkType::kSamples, kLarge, std::string(format::kPageSize - kFixed - left, 's'));
+    const Packed result = packed(loose);
+    cr_expect(result.records == loose.records);
+    cr_expect((result.inode == result.inode_before) == (left != 0), "%u left", left);
+  }
 }

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -86,25 +87,60 @@ bool worth_packing(const Layout& layout) {
   return blocks(packed) < blocks(end) && (end - packed) * kWorthPart >= end;
 }
 
-/// The same chunks without space between them, as a file that takes the place of this one. False: there was
-/// no room for it, and the file is as it was.
-bool pack(int file, const Layout& layout, const std::string& path) {
-  load::ReplacedFile packed(path);
-  packed.write({reinterpret_cast<const uint8_t*>(&layout.header), sizeof layout.header});
+void cut(int file, uint64_t end) {
+  if (ftruncate(file, off_t(end)) != 0) return;  // it stays as long as it was, and ends behind its last chunk
+}
+
+/// Calls write(bytes) for the header and each chunk, as they are without space between them. False: a chunk
+/// could not be read.
+template <typename Write>
+bool write_packed(int file, const Layout& layout, Write write) {
+  write(std::span(reinterpret_cast<const uint8_t*>(&layout.header), sizeof layout.header));
   std::vector<uint8_t> bytes;
   for (const Piece& piece : layout.pieces) {
     bytes.assign(&piece == &layout.pieces.back() ? piece.bytes() : piece.packed(), 0);
     if (!read_at(file, bytes.data(), piece.bytes(), piece.at)) return false;
     reinterpret_cast<ChunkHeader*>(bytes.data())->capacity = piece.packed();
-    packed.write(bytes);
+    write(std::span<const uint8_t>(bytes));
   }
-  return packed.finish().has_value();
+  return true;
+}
+
+/// Most processes are short, and their records fit into a page. A page is written whole or not at all,
+/// whatever ends the recorder meanwhile, and the zeros behind its last chunk end it before it is cut. A new
+/// file for each would cost as much as the agent's: where thousands were removed just now, the file system
+/// looks at all their numbers before it takes one.
+bool fits_into_page(const Layout& layout) { return layout.packed_end() + kChunkUnit <= kPageSize; }
+
+/// False: the file is as it was.
+bool pack_in_place(int file, const Layout& layout) {
+  std::vector<uint8_t> page;
+  const auto append = [&page](std::span<const uint8_t> bytes) {
+    page.insert(page.end(), bytes.begin(), bytes.end());
+  };
+  if (!write_packed(file, layout, append)) return false;
+  const size_t end = page.size();
+  page.resize(kPageSize);
+  if (pwrite(file, page.data(), page.size(), 0) != ssize_t(page.size())) return false;
+  cut(file, end);
+  return true;
+}
+
+/// As a file that takes the place of this one. False: there was no room for it, and the file is as it was.
+bool pack_anew(int file, const Layout& layout, const std::string& path) {
+  load::ReplacedFile packed(path);
+  return write_packed(file, layout, [&packed](std::span<const uint8_t> bytes) { packed.write(bytes); }) &&
+         packed.finish().has_value();
+}
+
+bool pack(int file, const Layout& layout, const std::string& path) {
+  return fits_into_page(layout) ? pack_in_place(file, layout) : pack_anew(file, layout, path);
 }
 
 void shorten(int file, const Layout& layout, const std::string& path, Trim trim) {
   if (layout.beyond) return;  // cut already, or not ours to judge
   if (trim == Trim::kAll && worth_packing(layout) && pack(file, layout, path)) return;
-  if (ftruncate(file, off_t(layout.end())) != 0) return;  // it stays as long as it was
+  cut(file, layout.end());
 }
 
 /// Calls `use` with the file's descriptor, good until it returns, and its layout, if it has one.
