@@ -25,13 +25,13 @@ std::string cut_words(const Request& request) {
          (request.filter_words.empty() ? "" : " ") + request.filter_words;
 }
 
-/// A range of time that begins behind the end is told from a filter that nothing matches.
+/// A range of time that begins behind the end is told from a filter that nothing matches. In a range in which
+/// nothing ran threads may have waited all the same.
 std::string nothing_passes_words(const load::Profile& profile, const analyze::Filter& filter) {
   const Nanos elapsed = profile.session.elapsed;
   const bool later = elapsed.count != 0 && filter.from >= elapsed;
-  return "Nothing passes the filter: " +
-         (later ? "the recording ended after " + seconds_words(elapsed) : "all of the time is filtered out") +
-         ".";
+  return later ? "Nothing passes the filter: the recording ended after " + seconds_words(elapsed) + "."
+               : "No CPU time passes the filter.";
 }
 
 }  // namespace
