@@ -117,6 +117,8 @@ Test(object_filter, cpu_time_is_for_no_object) {
   cr_expect_eq(summary.ledger.filtered_out.count, 0u);
   cr_expect(std::ranges::find(summary.notes, "Only waits are for objects: --object changes nothing here.") !=
             summary.notes.end());
+  cr_expect_not(summary.whole_run, "other filters change it");
+  cr_expect(made_of("critical-path", made, request).whole_run);
   request.metric = analyze::kCpu;
   const auto refused = view::make(*view::find_kind("hotspots"), {made.profile, made.symbols}, request);
   cr_assert_not(refused.has_value());

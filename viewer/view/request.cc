@@ -105,8 +105,10 @@ Made make_of_cpu(const Kind& kind, const Source& source, const Request& request,
   of_cpu.metric = analyze::kCpu;
   if (kind.waits == OfWaits::kNothing) of_cpu.filter.object = {};
   Made made = make(kind, source, of_cpu);
-  if (made && request.filter.object.given() && kind.waits == OfWaits::kNothing)
+  if (made && request.filter.object.given() && kind.waits == OfWaits::kNothing) {
     made->notes.push_back("Only waits are for objects: --object changes nothing here.");
+    made->whole_run |= kind.make == make_critical_path;
+  }
   if (made && request.metric != analyze::kWait)
     made->notes.push_back(
         fmt::format("--metric {} changes nothing here: these are waits.", metric_kind(request.metric).name));
