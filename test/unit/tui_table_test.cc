@@ -141,6 +141,17 @@ Test(tui_table, clicks) {
   cr_expect(!shown.widget.heading_at({1, 0}));
 }
 
+/// A view that could not be made again has no table, and nothing of the one before can be chosen or clicked.
+Test(tui_table, without_a_table_there_are_no_columns) {
+  Shown shown(5);
+  cr_assert_not(shown.widget.shown_columns().empty());
+  cr_assert(shown.widget.heading_at({0, 2}).has_value());
+  shown.widget.set_table(nullptr, Units::kAll);
+  cr_expect(shown.widget.shown_columns().empty());
+  cr_expect_not(shown.widget.heading_at({0, 2}).has_value());
+  shown.draw();
+}
+
 Test(tui_table, sideways_keeps_characters_whole) {
   const Size size{11, 31};  // 24 of them for names
   Shown shown(3, size);

@@ -62,7 +62,8 @@ void TableWidget::set_table(const view::Table* table, Units units) {
   marked_ = {};
   cursor_ = top_ = scroll_ = 0;
   widths_.clear();
-  if (table != nullptr) find_columns(render::common_scale(*table));
+  places_.clear();
+  find_columns(table == nullptr ? scale_ : render::common_scale(*table));
 }
 
 void TableWidget::set_units(Units units) {
