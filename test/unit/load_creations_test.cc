@@ -88,6 +88,18 @@ Test(creations, another_process_has_objects_of_its_own) {
   cr_expect_eq(creation_of({creation_at(10, 0x40, 2)}, since(20, 0x40, 0)), 0u);
 }
 
+/// One that nobody waited for is not shown, so it has no number either.
+Test(creations, lives_of_an_address_are_numbered) {
+  Profile profile =
+      profile_with({creation_at(10, 0x40), creation_at(20, 0x40), creation_at(30, 0x40),
+                    creation_at(30, 0x80), creation_at(40, 0x40, 2)},
+                   {since(12, 0x40), since(13, 0x40), since(33, 0x40), since(34, 0x80), since(44, 0x40, 2)});
+  find_creations(profile);
+  std::vector<uint32_t> lives;
+  for (const Creation& creation : profile.waits.creations) lives.push_back(creation.life);
+  cr_expect(lives == std::vector<uint32_t>({1, 0, 2, 1, 1}));
+}
+
 Test(creations, numbers_are_no_addresses) {
   cr_expect_eq(creation_of({creation_at(10, 5)}, since(20, 5, 0, ObjectKind::kDescriptor)), 0u);
   cr_expect_eq(creation_of({creation_at(10, 5)}, since(20, 5, 0, ObjectKind::kFutex)), 1u);

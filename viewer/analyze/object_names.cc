@@ -77,13 +77,21 @@ std::string place_of_making(const Named& source, const ObjectKey& object) {
   return fmt::format("{:#x} ({})", object.address, maker);
 }
 
-/// By the variable that it is, or that it is a part of; else the number and where it was made.
-std::string address_words(const Named& source, const ObjectKey& object) {
+/// The variable that it is, or that it is a part of; empty: it is in none.
+std::string variable_words(const Named& source, const ObjectKey& object) {
   const SiteId site = source.profile.waits.place_of(object.process, object.address);
-  if (!site.valid()) return place_of_making(source, object);
+  if (!site.valid()) return "";
   const symbol::Function& variable =
       source.symbols.functions[source.symbols.frames(site).front().function.index()];
   return std::string(source.symbols.strings.text(variable.short_name));
+}
+
+/// By the variable; else by the number and where it was made. " #2" is the second of its address.
+std::string address_words(const Named& source, const ObjectKey& object) {
+  std::string words = variable_words(source, object);
+  if (words.empty()) words = place_of_making(source, object);
+  const uint32_t life = object.creation == 0 ? 0 : source.profile.waits.creations[object.creation - 1].life;
+  return life > 1 ? fmt::format("{} #{}", words, life) : words;
 }
 
 }  // namespace

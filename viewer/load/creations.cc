@@ -67,13 +67,24 @@ const Made* last_of(const std::vector<Made>& all, ProcessId process, uint64_t ob
   return last.process == process && last.object == object ? &last : nullptr;
 }
 
+void number_lives(std::vector<Creation>& creations, const std::vector<Made>& all,
+                  const std::vector<bool>& waited_for) {
+  const auto object = [](const Made& made) { return std::pair(made.process, made.object); };
+  uint32_t life = 0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (i == 0 || object(all[i]) != object(all[i - 1])) life = 0;
+    if (waited_for[all[i].row]) creations[all[i].row].life = ++life;
+  }
+}
+
 }  // namespace
 
 void find_creations(Profile& profile) {
   const std::vector<Made> all = by_object(profile);
   if (all.empty()) return;
   const Forks forks(profile.processes);
-  constexpr int kMostForks = 64;  // one below the other; a damaged profile may have circles
+  std::vector<bool> waited_for(all.size());  // by row
+  constexpr int kMostForks = 64;             // one below the other; a damaged profile may have circles
   for (Wait& wait : profile.waits.waits) {
     if (!format::is_in_memory(wait.kind)) continue;
     ProcessId process = profile.threads[wait.thread.index()].process;
@@ -85,8 +96,11 @@ void find_creations(Profile& profile) {
       if (!process.valid()) break;
       last = last_of(all, process, wait.object, time);
     }
-    if (last && profile.waits.creations[last->row].made) wait.creation = last->row + 1;
+    if (!last || !profile.waits.creations[last->row].made) continue;
+    wait.creation = last->row + 1;
+    waited_for[last->row] = true;
   }
+  number_lives(profile.waits.creations, all, waited_for);
 }
 
 }  // namespace varve::load

@@ -7,7 +7,7 @@
 
 namespace varve::load {
 
-/// Fills Wait::creation. `profile.waits` are sorted.
+/// Fills Wait::creation and Creation::life. `profile.waits` are sorted.
 void find_creations(Profile& profile);
 
 }  // namespace varve::load

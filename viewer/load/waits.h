@@ -65,6 +65,7 @@ struct Creation {
   PathId path;
   format::ObjectKind kind = format::ObjectKind::kNone;
   bool made = true;
+  uint32_t life = 0;  // of those at its address that threads waited for, from 1; 0: nobody waited for it
 };
 
 /// An object in the data of a module: a variable, or a part of one.
