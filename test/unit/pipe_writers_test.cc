@@ -68,6 +68,26 @@ Test(pipe_writers, of_several_nobody_knows_which) {
   cr_expect(made.writer() == kWriter, "and what had not begun neither");
 }
 
+/// A profile may say anything, and whoever reads it must come to an end.
+Test(pipe_writers, of_too_many_waits_nobody_knows) {
+  Pipeline made;
+  constexpr uint32_t kGone = 500;  // processes that had it, too, and ended long before
+  made.process(kWriter).start_time = {0};
+  made.profile.waits.pipe_ends = {{kPipe, false, kWriter}};
+  for (uint32_t i = 0; i < kGone; ++i) {
+    load::Process gone;
+    gone.start_time = {kMs}, gone.end_time = {2 * kMs};
+    made.profile.waits.pipe_ends.push_back({kPipe, false, {uint32_t(made.profile.processes.size())}});
+    made.profile.processes.push_back(gone);
+  }
+  const analyze::PipePartners partners(made.profile);
+  const auto known = [&] { return partners.who_ended({kPipe, false}, kReader, 40 * kMs, false).has_value(); };
+  uint64_t waits = 0;
+  while (waits < analyze::PipePartners::kMostLooks && known()) ++waits;
+  cr_expect_gt(waits, 100'000u);
+  cr_expect_leq(waits, analyze::PipePartners::kMostLooks / kGone);
+}
+
 /// A processor is needed to write.
 Test(pipe_writers, of_several_the_only_one_that_ran) {
   Pipeline made;

@@ -81,7 +81,7 @@ std::optional<std::vector<ProcessId>> PipePartners::partners(End end, ProcessId 
   };
   std::vector<ProcessId> found;
   for (int looks = 0; each != ends.begin() && is_end(*(each - 1)); ++looks) {
-    if (looks == kMostProcesses || found.size() > kMostPartners) return {};
+    if (looks == kMostProcesses || found.size() > kMostPartners || !look()) return {};
     const ProcessId process = (--each)->process;
     const uint64_t ended = end_of_process(profile_.processes[process.index()]);
     const bool lived = ended == 0 || ended + kEndTolerance >= time_ns;
@@ -115,7 +115,8 @@ std::optional<uint64_t> PipePartners::ran_until(TrackId track, uint64_t time_ns)
   uint64_t until = time_ns;
   for (int looks = 0; row != rows.begin(); ++looks) {
     const RunEvent& event = events[*--row];
-    if (looks == kMostEvents || (event.running != 0 && event.running < RunEvent::kWhole / 2)) return {};
+    const bool in_part = event.running != 0 && event.running < RunEvent::kWhole / 2;
+    if (looks == kMostEvents || in_part || !look()) return {};
     if (event.running != 0) return until;
     if (event.time_ns + kWakeNs < time_ns) return 0;
     until = event.time_ns;

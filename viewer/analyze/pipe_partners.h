@@ -25,6 +25,10 @@ class PipePartners {
   };
   static End end_of(const load::Wait& wait);
 
+  /// At processes and events of run states, for all waits together: a damaged profile may have a million
+  /// waits and thousands of looks for each. Then nobody is known any more.
+  static constexpr uint64_t kMostLooks = 100'000'000;
+
   bool empty() const { return profile_.waits.pipe_ends.empty(); }
 
   struct Partner {
@@ -43,11 +47,14 @@ class PipePartners {
   std::optional<std::vector<ProcessId>> partners(End end, ProcessId own, uint64_t time_ns) const;
   std::optional<Ran> ran_until(ProcessId process, uint64_t time_ns) const;
   std::optional<uint64_t> ran_until(TrackId track, uint64_t time_ns) const;
+  /// False: there were as many looks as there may be.
+  bool look() const { return looks_left_ != 0 && looks_left_-- != 0; }
 
   const load::Profile& profile_;
   const std::vector<ThreadId> mains_;  // by process
   const load::RowGroups threads_;      // by process
   const load::RowGroups events_;       // by track, of those processes
+  mutable uint64_t looks_left_ = kMostLooks;
 };
 
 }  // namespace varve::analyze
