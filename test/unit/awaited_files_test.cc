@@ -46,7 +46,8 @@ Test(awaited_files, are_what_proc_says) {
   const test::Scratch scratch;
   scratch.write("data", "text");
   const int data = open((scratch.path + "/data").c_str(), O_RDONLY);
-  cr_expect(seen(data) == SeenFile(data, scratch.path + "/data", ""));
+  const SeenFile file{data, scratch.path + "/data", ""};
+  cr_expect(seen(data) == file);
   int ends[2], sockets[2];
   cr_assert(pipe(ends) == 0 && socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) == 0);
   const SeenFile reader = seen(ends[0]), writer = seen(ends[1]);

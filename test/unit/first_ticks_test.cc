@@ -200,8 +200,8 @@ void expect_even(uint64_t start_cpu) {
   const EarlyTicks early = early_ticks(session);
   std::minstd_rand random(3);
   std::array<double, 12> told{};  // by ms of the thread's life
-  constexpr int kThreads = 20'000;
-  for (int thread = 0; thread < kThreads; ++thread) {
+  constexpr int kTrials = 20'000;
+  for (int thread = 0; thread < kTrials; ++thread) {
     ThreadFacts facts;
     Thread row;
     row.start_cpu = {start_cpu};
@@ -219,8 +219,8 @@ void expect_even(uint64_t start_cpu) {
     told[first / kMs] += std::min(lacks, double(12 * kMs - last));
   }
   for (int i = 0; i < 12; ++i)
-    cr_expect_float_eq(told[size_t(i)] / kMs / kThreads, 1, 0.1, "%lu ms before, %d ms: %.3f",
-                       start_cpu / kMs, i, told[size_t(i)] / kMs / kThreads);
+    cr_expect_float_eq(told[size_t(i)] / kMs / kTrials, 1, 0.1, "%lu ms before, %d ms: %.3f", start_cpu / kMs,
+                       i, told[size_t(i)] / kMs / kTrials);
 }
 
 /// What they do early has its share, too.

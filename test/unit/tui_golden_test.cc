@@ -52,7 +52,7 @@ struct KeyCase {
   const char* screen;
   const char* before;
 };
-constexpr KeyCase kCases[] = {
+constexpr KeyCase kKeyCases[] = {
     {Action::kUp, "hotspots", "jj"},
     {Action::kDown, "hotspots", ""},
     {Action::kLeft, "top-down", ""},
@@ -183,7 +183,7 @@ Test(tui_golden, widest) {
 /// All keys of a row of the table and its command do the same, and something.
 Test(tui_golden, keys) {
   std::string out;
-  for (const KeyCase& each : kCases) {
+  for (const KeyCase& each : kKeyCases) {
     const Binding* binding = nullptr;
     for (const Binding& row : bindings())
       if (row.action == each.action) binding = &row;
@@ -221,7 +221,7 @@ Test(tui_golden, keys) {
 Test(tui_golden, every_key_has_its_case) {
   for (const Binding& binding : bindings()) {
     bool found = kWithoutTrace.contains(binding.action);
-    for (const KeyCase& each : kCases) found = found || each.action == binding.action;
+    for (const KeyCase& each : kKeyCases) found = found || each.action == binding.action;
     cr_expect(found, ":%s is pressed by no test", binding.command);
   }
 }

@@ -25,7 +25,7 @@ void expect(const std::string& text, const std::string& script, const std::strin
             wanted.c_str());
 }
 
-const std::vector<std::string> kWords = {"--module", "--thread", "thread-a", "threads"};
+const std::vector<std::string> kOffered = {"--module", "--thread", "thread-a", "threads"};
 
 }  // namespace
 
@@ -58,12 +58,12 @@ Test(tui_line_edit, completion_goes_round) {
   LineEdit line("x th");
   const char* wanted[] = {"x thread-a", "x threads", "x thread-a"};
   for (const char* each : wanted) {
-    line.complete(kWords);
+    line.complete(kOffered);
     cr_expect_str_eq(line.text().c_str(), each);
     cr_expect_eq(line.cursor(), line.text().size());
   }
   line.edit('s');
-  line.complete(kWords);
+  line.complete(kOffered);
   cr_expect_str_eq(line.text().c_str(), "x thread-as", "typing ends it: nothing begins with thread-as");
 }
 
@@ -71,14 +71,14 @@ Test(tui_line_edit, completion_in_the_middle_and_of_nothing) {
   LineEdit line("--m worker");
   line.edit(key::kHome);
   for (int i = 0; i < 3; ++i) line.edit(key::kRight);
-  line.complete(kWords);
+  line.complete(kOffered);
   cr_expect_str_eq(line.text().c_str(), "--module worker");
   LineEdit blank("go ");
-  blank.complete(kWords);
+  blank.complete(kOffered);
   cr_expect_str_eq(blank.text().c_str(), "go --module");
-  blank.complete(kWords);
+  blank.complete(kOffered);
   cr_expect_str_eq(blank.text().c_str(), "go --thread");
-  cr_expect_eq(LineEdit::beginning_with(kWords, "--").size(), 2u);
+  cr_expect_eq(LineEdit::beginning_with(kOffered, "--").size(), 2u);
 }
 
 Test(tui_line_edit, history) {

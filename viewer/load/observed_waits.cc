@@ -20,7 +20,7 @@ namespace {
 using format::ObjectKind;
 
 /// A look says nothing of waits further away.
-constexpr uint64_t kNearNs = kNanosPerSecond.count / 2;
+constexpr uint64_t kNearLookNs = kNanosPerSecond.count / 2;
 /// Of the time of a thread that neither a hook's own wait nor a look explains, so much must not be a sum of
 /// short ones that hooks saw. What is less is the difference between clocks.
 constexpr double kWorthSharing = 0.05;
@@ -170,7 +170,7 @@ class OfThread {
     };
     if (anchors_.empty()) return nullptr;
     while (at + 1 < anchors_.size() && distance(at + 1) <= distance(at)) ++at;
-    return distance(at) <= kNearNs ? &anchors_[at] : nullptr;
+    return distance(at) <= kNearLookNs ? &anchors_[at] : nullptr;
   }
 
   const Thread& row_;

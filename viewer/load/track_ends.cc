@@ -72,7 +72,7 @@ void add_ends(Profile& profile, std::vector<RunEvent>& added) {
 }
 
 /// Tracks of threads that lived between two sweeps. Of one that lived longer the observer should have known.
-constexpr Nanos kLongest = kNanosPerSecond;
+constexpr Nanos kLongestLife = kNanosPerSecond;
 
 class UnseenThreads {
  public:
@@ -82,7 +82,7 @@ class UnseenThreads {
     for (Thread& thread : profile_.threads) {
       const Nanos end = thread.end_time;
       const bool known = !thread.track.valid() && thread.end_cpu.count != 0 && thread.start_time < end;
-      if (known && end <= profile_.run_states.end && end - thread.start_time < kLongest) add(thread);
+      if (known && end <= profile_.run_states.end && end - thread.start_time < kLongestLife) add(thread);
     }
   }
 

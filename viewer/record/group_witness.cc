@@ -226,13 +226,13 @@ void GroupWitness::end() {
 
 /// One that does not answer, because somebody has stopped or killed it, is not asked much longer.
 bool GroupWitness::answers(const SentSignal& signal) {
-  constexpr int kPatienceMs = 200;
+  constexpr int kAnswerMs = 200;
   constexpr uint32_t kMostUnanswered = 3;
   const Question question{++asked_, signal};
   WitnessAnswer answer{};
   pollfd ready{answers_, POLLIN, 0};
   if (write(questions_, &question, sizeof question) == ssize_t(sizeof question))
-    while (answer.id != question.id && poll(&ready, 1, kPatienceMs) == 1 &&
+    while (answer.id != question.id && poll(&ready, 1, kAnswerMs) == 1 &&
            read(answers_, &answer, sizeof answer) == ssize_t(sizeof answer)) {
     }
   const bool answered = answer.id == question.id;

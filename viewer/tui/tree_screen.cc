@@ -12,7 +12,7 @@
 namespace varve::tui {
 namespace {
 
-constexpr uint32_t kNone = UINT32_MAX;
+constexpr uint32_t kNoRow = UINT32_MAX;
 constexpr size_t kMostLevels = 8;  // of branches that are drawn; deeper ones are a number
 
 }  // namespace
@@ -55,7 +55,7 @@ void TreeScreen::fold_as(const Folds& before) {
     if (known != before.open.end())
       open_[i] = known->second && has_children(i);
     else if (is_inlined(*table, i))
-      open_[i] = has_children(i) && parent_[i] != kNone && open_[parent_[i]];
+      open_[i] = has_children(i) && parent_[i] != kNoRow && open_[parent_[i]];
   }
 }
 
@@ -69,7 +69,7 @@ void TreeScreen::select_key(uint64_t key) {
 void TreeScreen::find_family() {
   const view::Table* table = first_table();
   const size_t count = table == nullptr ? 0 : table->rows.size();
-  parent_.assign(count, kNone);
+  parent_.assign(count, kNoRow);
   end_.assign(count, 0);
   open_.assign(count, false);
   std::vector<uint32_t> above;  // the last row of each depth
@@ -118,7 +118,7 @@ bool TreeScreen::heavy_child(uint32_t row) const {
 }
 
 void TreeScreen::open_parents(uint32_t row) {
-  for (uint32_t above = parent_[row]; above != kNone; above = parent_[above]) open_[above] = true;
+  for (uint32_t above = parent_[row]; above != kNoRow; above = parent_[above]) open_[above] = true;
 }
 
 void TreeScreen::set_open_below(uint32_t row, bool open) {
@@ -128,7 +128,7 @@ void TreeScreen::set_open_below(uint32_t row, bool open) {
 /// One level more or less below a row: opens the highest that are folded, folds the deepest that are open.
 void TreeScreen::set_open_levels(uint32_t row, bool open) {
   const view::Table& table = *first_table();
-  uint32_t level = open ? kNone : 0;
+  uint32_t level = open ? kNoRow : 0;
   for (uint32_t i = row; i < end_[row]; i = open_[i] ? i + 1 : end_[i])
     if (has_children(i) && open_[i] != open)
       level = open ? std::min(level, table.rows[i].depth) : std::max(level, table.rows[i].depth);
@@ -145,7 +145,7 @@ void TreeScreen::left() {
   if (!row) return;
   if (open_[*row])
     open_[*row] = false;
-  else if (parent_[*row] != kNone)
+  else if (parent_[*row] != kNoRow)
     widget_.select(parent_[*row]);
 }
 
@@ -222,7 +222,7 @@ bool TreeScreen::act(Action action) {
       break;
     case Action::kFoldAll: {
       uint32_t top = *row;
-      while (parent_[top] != kNone) top = parent_[top];
+      while (parent_[top] != kNoRow) top = parent_[top];
       open_.assign(open_.size(), false);
       show_rows();
       widget_.select(top);
@@ -249,7 +249,7 @@ Detail TreeScreen::detail() const {
   if (!row) return {};
   Detail detail = TableScreen::detail();
   size_t level = 1;
-  for (uint32_t above = parent_[*row]; above != kNone; above = parent_[above]) ++level;
+  for (uint32_t above = parent_[*row]; above != kNoRow; above = parent_[above]) ++level;
   detail.more += "   level " + std::to_string(level);
   return detail;
 }
@@ -276,7 +276,7 @@ void TreeScreen::find_kept() {
   kept_.assign(open_.size(), false);
   for (uint32_t i = 0; i < open_.size(); ++i) {
     if (!keep_.matches(widget_.name_of(i))) continue;
-    for (uint32_t at = i; at != kNone && !kept_[at]; at = parent_[at]) kept_[at] = true;
+    for (uint32_t at = i; at != kNoRow && !kept_[at]; at = parent_[at]) kept_[at] = true;
     open_parents(i);
   }
 }

@@ -71,15 +71,15 @@ Table tlp_k_table(std::span<const double> shares) {
 std::string affinity_words(const load::Session& session) {
   const std::vector<analyze::Usable> rows = analyze::usable_processors(session);
   if (rows.size() < 2) return "";
-  constexpr size_t kMostNamed = 4;
+  constexpr size_t kMostParts = 4;
   std::vector<std::string> parts;
   for (const analyze::Usable& row : rows)
-    if (parts.size() < kMostNamed)
+    if (parts.size() < kMostParts)
       parts.push_back(fmt::format("{} from {:.2f} s", row.list, double(row.since_ns) / 1e9));
   return fmt::format(
       "The processors that the program might use changed while it ran: {}{}. The target is that "
       "of most of the time; --target sets another.",
-      fmt::join(parts, ", "), rows.size() > kMostNamed ? ", ..." : "");
+      fmt::join(parts, ", "), rows.size() > kMostParts ? ", ..." : "");
 }
 
 }  // namespace

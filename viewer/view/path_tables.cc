@@ -57,12 +57,12 @@ uint64_t bound_of(std::span<const uint64_t> by_class) {
 
 /// The classes of a level, one letter after the other; a full strip is the longest level.
 std::string class_strip(const ClassTimes& times, uint64_t most) {
-  constexpr size_t kLetters = 24;
+  constexpr size_t kStripLetters = 24;
   std::string strip;
   uint64_t filled = 0;
   for (const PathClass what : kShownClasses) {
     filled += times[size_t(what)];
-    const auto until = size_t(share(filled, most) * kLetters + 0.5);
+    const auto until = size_t(share(filled, most) * kStripLetters + 0.5);
     strip.append(until - std::min(until, strip.size()), words_of(what).letter);
   }
   return strip;
