@@ -31,7 +31,7 @@ Test(step_rule, who_waits_often_has_an_event_where_that_is_cheap) {
   cr_expect(judge(evidence(1, 1)) == Suits::kTimer, "once in four intervals");
   cr_expect(judge(evidence(60, 0)) == Suits::kTimer, "only pushed off by others");
   cr_expect(judge(evidence(66, 66)) == Suits::kEvent);
-  cr_expect(judge(evidence(67, 67)) == Suits::kTimer, "0.5 % of 40 ms are 66.7 switches of 3 us");
+  cr_expect(judge(evidence(67, 67)) == Suits::kTimer, "0.5 %% of 40 ms are 66.7 switches of 3 us");
 }
 
 Test(step_rule, an_event_stays_until_its_thread_hardly_waits) {
