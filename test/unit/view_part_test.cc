@@ -21,7 +21,7 @@ Test(view_part, waits_after_the_end_of_run_states_have_no_bands) {
   const uint64_t end = states.begin.count + (states.end.count - states.begin.count) / 3;
   std::erase_if(states.events, [&](const load::RunEvent& event) { return event.time_ns > end; });
   states.end = {end};
-  for (const uint32_t thread : {0u, 1u}) {
+  for (const uint32_t thread : {0u, uint32_t(made.profile.threads.size() - 1)}) {
     load::Wait wait = made.profile.waits.waits.front();
     wait.thread = {thread};
     wait.count = 1;

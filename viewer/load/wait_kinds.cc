@@ -40,7 +40,9 @@ const Wait* wait_in(const std::vector<Wait>& waits, ThreadId thread, uint64_t be
 
 }  // namespace
 
-WaitKind kind_of_waits(ObjectKind kind) { return kKinds[size_t(kind)]; }
+WaitKind kind_of_waits(ObjectKind kind) {
+  return kind < ObjectKind::kCount ? kKinds[size_t(kind)] : WaitKind::kOther;
+}
 
 void tell_wait_kinds(Profile& profile) {
   const std::vector<Wait>& waits = profile.waits.waits;
