@@ -131,7 +131,7 @@ killed() {
 killed SEGV
 expect_eq "exit code after SIGSEGV" $? 139
 expect_match err '^varve: internal error: Segmentation fault; this is a bug in varve'
-expect_match err ' [0-9]+# .*main'
+expect_match err '^ ?[0-9]+# .*main'
 killed SEGV '-s 512'
 expect_match err '^varve: internal error: Segmentation fault; the stack may be too small .*; if it is not that, this is a bug in varve'
 if sanitized; then
