@@ -210,19 +210,11 @@ class Walk {
         add(since, {.what = PathClass::kNotRecorded, .thread = thread_});
       } else {
         if (ended_child(since, piece.wait == WaitKind::kJoin)) return false;
-        add(since, {.what = PathClass::kBlocking,
-                    .thread = thread_,
-                    .wait = added_up_row(piece),
-                    .observed = piece.wait});
+        const uint32_t row = unfollowed_.observed(thread_, piece.range).value_or(kNoWait);
+        add(since, {.what = PathClass::kBlocking, .thread = thread_, .wait = row, .observed = piece.wait});
       }
     }
     return true;
-  }
-
-  /// The sum that a time of it in which the thread was blocked is of; kNoWait where nobody can tell.
-  uint32_t added_up_row(const ThreadActivity::Piece& piece) const {
-    if (const auto looked_at = unfollowed_.observed(thread_, piece.range)) return *looked_at;
-    return unfollowed_.counted(thread_, piece.range, piece.wait).value_or(kNoWait);
   }
 
   /// Where the thread was blocked for a pipe, in a wait that was only added to others, and it is clear who

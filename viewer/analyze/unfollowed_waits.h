@@ -12,7 +12,6 @@
 
 #include "viewer/analyze/stretches.h"
 #include "viewer/load/profile.h"
-#include "viewer/load/wait_kinds.h"
 
 namespace varve::analyze {
 
@@ -22,7 +21,6 @@ class UnfollowedWaits {
       : waits_(profile.waits.waits),
         for_threads_(profile.threads.size()),
         for_pipes_(profile.threads.size()),
-        for_nobody_(profile.threads.size()),
         observed_(profile.threads.size()) {
     for (uint32_t row = 0; row < waits_.size(); ++row) {
       const load::Wait& wait = waits_[row];
@@ -30,10 +28,7 @@ class UnfollowedWaits {
       const size_t thread = wait.thread.index();
       if (format::is_in_memory(wait.kind) || wait.flow != 0) for_threads_[thread].push_back(row);
       if (wait.flow != 0) for_pipes_[thread].push_back(row);
-      if (wait.observed)
-        observed_[thread].push_back(row);
-      else if (!format::is_released(wait.kind) && wait.flow == 0)
-        for_nobody_[thread].push_back(row);
+      if (wait.observed) observed_[thread].push_back(row);
     }
   }
 
@@ -49,21 +44,6 @@ class UnfollowedWaits {
     const auto next = ended_since(observed_[thread.index()], blocked.end);
     if (next.empty() || !load::may_be_of(waits_[next.front()], blocked.length(), blocked.end)) return {};
     return next.front();
-  }
-
-  /// Likewise of waits that agents added up, for files or time, a row that may have this time. Nothing where
-  /// several objects may have been it.
-  std::optional<uint32_t> counted(ThreadId thread, TimeRange blocked, WaitKind seen) const {
-    std::optional<uint32_t> found;
-    const auto next = ended_since(for_nobody_[thread.index()], blocked.begin);
-    for (const uint32_t row : next.first(std::min(next.size(), kMostLooks))) {
-      const load::Wait& wait = waits_[row];
-      const bool of_kind = seen == WaitKind::kOther || seen == load::kind_of_waits(wait.kind);
-      if (!of_kind || !load::may_be_of(wait, blocked.length(), blocked.end)) continue;
-      if (found && !for_the_same(waits_[*found], wait)) return {};
-      found = row;
-    }
-    return found;
   }
 
   /// Rows of Waits::waits, one for each way of a pipe, that may have a time in which the thread was blocked.
@@ -84,10 +64,6 @@ class UnfollowedWaits {
  private:
   static constexpr size_t kMostLooks = 8;
 
-  static bool for_the_same(const load::Wait& a, const load::Wait& b) {
-    return a.kind == b.kind && a.object == b.object && a.name == b.name;
-  }
-
   std::span<const uint32_t> ended_since(const std::vector<uint32_t>& rows, uint64_t time_ns) const {
     const auto end_of = [&](uint32_t row) { return waits_[row].end_ns; };
     const auto first = std::ranges::lower_bound(rows, time_ns, {}, end_of);
@@ -96,7 +72,7 @@ class UnfollowedWaits {
 
   const std::vector<load::Wait>& waits_;
   /// By thread: rows of its sums, by their end.
-  std::vector<std::vector<uint32_t>> for_threads_, for_pipes_, for_nobody_, observed_;
+  std::vector<std::vector<uint32_t>> for_threads_, for_pipes_, observed_;
 };
 
 }  // namespace varve::analyze

@@ -40,10 +40,6 @@ const Wait* wait_in(const std::vector<Wait>& waits, ThreadId thread, uint64_t be
 
 }  // namespace
 
-WaitKind kind_of_waits(ObjectKind kind) {
-  return kind < ObjectKind::kCount ? kKinds[size_t(kind)] : WaitKind::kOther;
-}
-
 void tell_wait_kinds(Profile& profile) {
   const std::vector<Wait>& waits = profile.waits.waits;
   if (waits.empty()) return;
@@ -61,7 +57,7 @@ void tell_wait_kinds(Profile& profile) {
     const Wait* wait = wait_in(waits, thread, event.time_ns, end, blocked_ns);
     // What the observer saw of it says more than what is likely, or than the system call alone.
     if (wait && (event.wait == WaitKind::kOther || (!wait->is_sum() && !wait->observed)))
-      event.wait = kind_of_waits(wait->kind);
+      event.wait = kKinds[size_t(wait->kind)];
   }
 }
 

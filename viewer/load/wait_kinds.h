@@ -7,9 +7,6 @@
 
 namespace varve::load {
 
-/// What a thread does that waits for such an object.
-WaitKind kind_of_waits(format::ObjectKind kind);
-
 /// Gives blocked events of RunStates the kind of the recorded wait that they lie in.
 void tell_wait_kinds(Profile& profile);
 
