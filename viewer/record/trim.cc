@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Finds the chunks of a file by stepping over them, and cuts behind the last record; where chunks have much
-// unused space between them, writes the file anew without it. See trim.h.
+// unused space between them, moves them together: in a page of the file, or in a new one. See trim.h.
 // Context: viewer.
 #include "viewer/record/trim.h"
 
@@ -27,7 +27,7 @@ namespace {
 
 using namespace format;
 
-/// A file is written anew where that saves such a part of it, and at least one block of the disk.
+/// Chunks are moved together where that saves such a part of a file, and at least one block of the disk.
 constexpr uint64_t kWorthPart = 16;
 
 bool read_at(int file, void* bytes, size_t size, uint64_t offset) {
@@ -45,6 +45,7 @@ struct Piece {
 
 struct Layout {
   FileHeader header;
+  uint64_t size = 0;  // of the file
   std::vector<Piece> pieces;
   bool beyond = false;  // the last chunk says a capacity beyond the file's end: one that was cut, or damaged
 
@@ -63,6 +64,7 @@ bool holds_records(const ChunkHeader& chunk) {
 /// Nothing if anything looks unlike a file of ours, which is then left alone.
 std::optional<Layout> layout_of(int file, uint64_t size) {
   Layout layout;
+  layout.size = size;
   if (!read_at(file, &layout.header, sizeof layout.header, 0) ||
       std::memcmp(layout.header.magic, kMagic, sizeof kMagic) != 0)
     return {};
@@ -88,7 +90,7 @@ bool worth_packing(const Layout& layout) {
 }
 
 void cut(int file, uint64_t end) {
-  if (ftruncate(file, off_t(end)) != 0) return;  // it stays as long as it was, and ends behind its last chunk
+  if (ftruncate(file, off_t(end)) != 0) return;  // it stays as long as it was
 }
 
 /// Calls write(bytes) for the header and each chunk, as they are without space between them. False: a chunk
@@ -107,10 +109,24 @@ bool write_packed(int file, const Layout& layout, Write write) {
 }
 
 /// Most processes are short, and their records fit into a page. A page is written whole or not at all,
-/// whatever ends the recorder meanwhile, and the zeros behind its last chunk end it before it is cut. A new
-/// file for each would cost as much as the agent's: where thousands were removed just now, the file system
-/// looks at all their numbers before it takes one.
-bool fits_into_page(const Layout& layout) { return layout.packed_end() + kChunkUnit <= kPageSize; }
+/// whatever ends the recorder meanwhile. A new file for each would cost as much as the agent's: where
+/// thousands were removed just now, the file system looks at all their numbers before it takes one.
+bool fits_into_page(const Layout& layout) {
+  const uint64_t end = layout.packed_end();
+  return end + kChunkUnit <= kPageSize && layout.size % kChunkUnit == 0 && layout.size - end <= UINT32_MAX;
+}
+
+/// The chunks as they were are behind the page until the file is cut. This one is of all that, and says that
+/// it is full: in what a chunk has not used a reader looks for others.
+ChunkHeader rest_of(const Layout& layout) {
+  ChunkHeader rest{};
+  rest.type = uint32_t(ChunkType::kFree);
+  rest.version = chunk_version(ChunkType::kFree);
+  rest.capacity = uint32_t(layout.size - layout.packed_end());
+  rest.used = rest.capacity - uint32_t(sizeof rest);
+  rest.thread = kNoThread;
+  return rest;
+}
 
 /// False: the file is as it was.
 bool pack_in_place(int file, const Layout& layout) {
@@ -121,6 +137,8 @@ bool pack_in_place(int file, const Layout& layout) {
   if (!write_packed(file, layout, append)) return false;
   const size_t end = page.size();
   page.resize(kPageSize);
+  const ChunkHeader rest = rest_of(layout);
+  std::memcpy(page.data() + layout.packed_end(), &rest, sizeof rest);
   if (pwrite(file, page.data(), page.size(), 0) != ssize_t(page.size())) return false;
   cut(file, end);
   return true;
