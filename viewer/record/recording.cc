@@ -231,7 +231,9 @@ tl::expected<int, NotRecorded> Recording::run() {
   session_->text(keys::kMainPid, fmt::format("{}", *command));
   RunEnd end = watch(*command);
   observer_.stop(*session_);
-  if (end.all_ended) trim_agent_files(directory_->descriptor(), Trim::kAll);
+  // What was finalized before belongs to the chunks as they were then.
+  if (end.all_ended)
+    trim_agent_files(directory_->descriptor(), recording_stopped_ ? Trim::kTail : Trim::kAll);
   write_end(*session_, end, file_lengths(directory_->descriptor()));
   finish(end);
   return end.status;
