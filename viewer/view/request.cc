@@ -27,11 +27,11 @@ std::string cut_words(const Request& request) {
 
 /// A range of time that begins behind the end is told from a filter that nothing matches. In a range in which
 /// nothing ran threads may have waited all the same.
-std::string nothing_passes_words(const load::Profile& profile, const analyze::Filter& filter) {
+std::string nothing_passes_words(const load::Profile& profile, const Request& request) {
   const Nanos elapsed = profile.session.elapsed;
-  const bool later = elapsed.count != 0 && filter.from >= elapsed;
-  return later ? "Nothing passes the filter: the recording ended after " + seconds_words(elapsed) + "."
-               : "No CPU time passes the filter.";
+  if (elapsed.count != 0 && request.filter.from >= elapsed)
+    return "Nothing passes the filter: the recording ended after " + seconds_words(elapsed) + ".";
+  return fmt::format("No {} passes the filter.", request.metric == analyze::kWait ? "Wait time" : "CPU time");
 }
 
 }  // namespace
@@ -175,7 +175,7 @@ Made make(const Kind& kind, const Source& source, const Request& request, const 
   made->filter = cut_words(request);
   add_common_notes(*made, kind, observed, request);
   if (nothing_left && kind.waits != OfWaits::kAlways)
-    made->notes.push_back(nothing_passes_words(source.profile, request.filter));
+    made->notes.push_back(nothing_passes_words(source.profile, request));
   for (std::string& reason : why_empty(source.profile)) made->notes.push_back(std::move(reason));
   return made;
 }
