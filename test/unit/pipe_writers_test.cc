@@ -71,21 +71,25 @@ Test(pipe_writers, of_several_nobody_knows_which) {
 /// A profile may say anything, and whoever reads it must come to an end.
 Test(pipe_writers, of_too_many_waits_nobody_knows) {
   Pipeline made;
-  constexpr uint32_t kGone = 500;  // processes that had it, too, and ended long before
-  made.process(kWriter).start_time = {0};
-  made.profile.waits.pipe_ends = {{kPipe, false, kWriter}};
-  for (uint32_t i = 0; i < kGone; ++i) {
-    load::Process gone;
-    gone.start_time = {kMs}, gone.end_time = {2 * kMs};
-    made.profile.waits.pipe_ends.push_back({kPipe, false, {uint32_t(made.profile.processes.size())}});
-    made.profile.processes.push_back(gone);
+  constexpr uint32_t kWriters = 50, kThreadsOfEach = 16;  // none of which ran
+  for (uint32_t i = 0; i < kWriters; ++i) {
+    const ProcessId process{uint32_t(made.profile.processes.size())};
+    made.profile.processes.emplace_back();
+    made.profile.waits.pipe_ends.push_back({kPipe, false, process});
+    for (uint32_t j = 0; j < kThreadsOfEach; ++j) {
+      load::Thread thread;
+      thread.process = process;
+      thread.is_main = j == 0;
+      thread.track = {uint32_t(made.profile.run_states.tracks.size())};
+      made.profile.run_states.tracks.emplace_back();
+      made.profile.threads.push_back(thread);
+    }
   }
   const analyze::PipePartners partners(made.profile);
   const auto known = [&] { return partners.who_ended({kPipe, false}, kReader, 40 * kMs, false).has_value(); };
   uint64_t waits = 0;
   while (waits < analyze::PipePartners::kMostLooks && known()) ++waits;
-  cr_expect_gt(waits, 100'000u);
-  cr_expect_leq(waits, analyze::PipePartners::kMostLooks / kGone);
+  cr_expect_eq(waits, analyze::PipePartners::kMostLooks / (kWriters * kThreadsOfEach));
 }
 
 /// A processor is needed to write.

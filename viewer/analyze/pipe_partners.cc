@@ -81,7 +81,7 @@ std::optional<std::vector<ProcessId>> PipePartners::partners(End end, ProcessId 
   };
   std::vector<ProcessId> found;
   for (int looks = 0; each != ends.begin() && is_end(*(each - 1)); ++looks) {
-    if (looks == kMostProcesses || found.size() > kMostPartners || !look()) return {};
+    if (looks == kMostProcesses || found.size() > kMostPartners) return {};
     const ProcessId process = (--each)->process;
     const uint64_t ended = end_of_process(profile_.processes[process.index()]);
     const bool lived = ended == 0 || ended + kEndTolerance >= time_ns;
@@ -97,7 +97,7 @@ std::optional<PipePartners::Ran> PipePartners::ran_until(ProcessId process, uint
   Ran ran;
   for (const uint32_t row : threads) {
     const TrackId track = profile_.threads[row].track;
-    const auto until = track.valid() ? ran_until(track, time_ns) : std::nullopt;
+    const auto until = track.valid() && look() ? ran_until(track, time_ns) : std::nullopt;
     if (!until) return {};
     if (*until == 0) continue;
     ran.several = ran.last.thread.valid();

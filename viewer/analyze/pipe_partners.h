@@ -25,9 +25,9 @@ class PipePartners {
   };
   static End end_of(const load::Wait& wait);
 
-  /// At processes and events of run states, for all waits together: a damaged profile may have a million
-  /// waits and thousands of looks for each. Then nobody is known any more.
-  static constexpr uint64_t kMostLooks = 100'000'000;
+  /// At threads and events of run states, for all waits together: a damaged profile may have a million waits
+  /// and thousands of looks for each. Then nobody is known any more.
+  static constexpr uint64_t kMostLooks = 20'000'000;
 
   bool empty() const { return profile_.waits.pipe_ends.empty(); }
 
