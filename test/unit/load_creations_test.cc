@@ -98,6 +98,11 @@ Test(creations, lives_of_an_address_are_numbered) {
   std::vector<uint32_t> lives;
   for (const Creation& creation : profile.waits.creations) lives.push_back(creation.life);
   cr_expect(lives == std::vector<uint32_t>({1, 0, 2, 1, 1}));
+
+  // A lock that needs no call to be made, which is destroyed and made anew.
+  profile = profile_with({creation_at(20, 0x40)}, {since(12, 0x40), since(33, 0x40)});
+  find_creations(profile);
+  cr_expect_eq(profile.waits.creations[0].life, 2u);
 }
 
 Test(creations, numbers_are_no_addresses) {

@@ -67,12 +67,17 @@ const Made* last_of(const std::vector<Made>& all, ProcessId process, uint64_t ob
   return last.process == process && last.object == object ? &last : nullptr;
 }
 
+using ObjectOf = std::pair<ProcessId, uint64_t>;
+
+/// `unknown`: objects that threads waited for and nobody was seen to make, sorted; each is the first of its
+/// address, as names have it.
 void number_lives(std::vector<Creation>& creations, const std::vector<Made>& all,
-                  const std::vector<bool>& waited_for) {
-  const auto object = [](const Made& made) { return std::pair(made.process, made.object); };
+                  const std::vector<bool>& waited_for, const std::vector<ObjectOf>& unknown) {
   uint32_t life = 0;
   for (size_t i = 0; i < all.size(); ++i) {
-    if (i == 0 || object(all[i]) != object(all[i - 1])) life = 0;
+    const ObjectOf object(all[i].process, all[i].object);
+    if (i == 0 || object != ObjectOf(all[i - 1].process, all[i - 1].object))
+      life = std::ranges::binary_search(unknown, object);
     if (waited_for[all[i].row]) creations[all[i].row].life = ++life;
   }
 }
@@ -84,7 +89,8 @@ void find_creations(Profile& profile) {
   if (all.empty()) return;
   const Forks forks(profile.processes);
   std::vector<bool> waited_for(all.size());  // by row
-  constexpr int kMostForks = 64;             // one below the other; a damaged profile may have circles
+  std::vector<ObjectOf> unknown;
+  constexpr int kMostForks = 64;  // one below the other; a damaged profile may have circles
   for (Wait& wait : profile.waits.waits) {
     if (!format::is_in_memory(wait.kind)) continue;
     ProcessId process = profile.threads[wait.thread.index()].process;
@@ -96,11 +102,15 @@ void find_creations(Profile& profile) {
       if (!process.valid()) break;
       last = last_of(all, process, wait.object, time);
     }
-    if (!last || !profile.waits.creations[last->row].made) continue;
+    if (!last || !profile.waits.creations[last->row].made) {
+      unknown.emplace_back(profile.threads[wait.thread.index()].process, wait.object);
+      continue;
+    }
     wait.creation = last->row + 1;
     waited_for[last->row] = true;
   }
-  number_lives(profile.waits.creations, all, waited_for);
+  std::ranges::sort(unknown);
+  number_lives(profile.waits.creations, all, waited_for, unknown);
 }
 
 }  // namespace varve::load
