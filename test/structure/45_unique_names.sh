@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Names of anonymous namespaces are unique in a folder of the viewer, in the handler's as tests have it, and among unit tests, whose
 # files are compiled several at a time: of two constants the compiler would say so, but only where they meet, and of two functions
-# one may be taken for the other. No constant of a function has the name of one of another file's either, which clang refuses.
+# one may be taken for the other. No constexpr of a function has the name of another file's constant either, which clang refuses.
 . "$(dirname "$0")/common.inc"
 
 python3 - viewer common agent/signal test/unit <<'P' || fail "give one of them another name, or have one for all"
@@ -13,7 +13,7 @@ TYPE = re.compile(r"^(?:struct|class|enum class|enum|union) (\w+)(?!.*;$)")
 ALIAS = re.compile(r"^using (\w+) =")
 RAW_STRING = re.compile(r'R"\(.*?\)"', re.DOTALL)
 CONSTANT = re.compile(r"\b(k[A-Z]\w*)(?:\[[^\]]*\])*(?: =|\{)")
-LOCAL = re.compile(r"^\s+constexpr .*?" + CONSTANT.pattern, re.MULTILINE)
+LOCAL = re.compile(r"^\s+constexpr .*", re.MULTILINE)
 
 
 def names_of(line):
@@ -45,7 +45,7 @@ if len(places) < 500:
 declared = set(places)
 for root in sys.argv[1:]:
     for path in glob.glob(root + "/**/*.cc", recursive=True):
-        for name in LOCAL.findall(open(path).read()):
+        for name in CONSTANT.findall("\n".join(LOCAL.findall(open(path).read()))):
             if (os.path.dirname(path), name) in declared:
                 places[os.path.dirname(path), name].add(path)
 twice = {key: sorted(paths) for key, paths in places.items() if len(paths) > 1}
