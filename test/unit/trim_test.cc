@@ -4,8 +4,14 @@
 #include "viewer/record/trim.h"
 
 #include <criterion/criterion.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
+#include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -15,6 +21,7 @@
 
 #include "common/file_format.h"
 #include "test/unit/scratch.h"
+#include "viewer/load/chunk_reader.h"
 
 using namespace varve;
 using namespace varve::record;
@@ -91,17 +98,19 @@ Packed packed(const Loose& loose) {
   result.inode_before = inode_of(path);
   trim_agent_files(scratch.descriptor, Trim::kAll);
   result.inode = inode_of(path);
-  std::ifstream file(path, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
-  result.size = text.size();
+  result.size = std::filesystem::file_size(path);
   result.files = size_t(std::distance(std::filesystem::directory_iterator(scratch.path), {}));
-  for (size_t at = sizeof(format::FileHeader); at < text.size();) {
-    format::ChunkHeader header;
-    std::memcpy(&header, text.data() + at, sizeof header);
-    cr_assert(header.capacity >= sizeof header + header.used && header.capacity % format::kChunkUnit == 0);
-    result.records.push_back(text.substr(at + sizeof header, header.used));
-    at += header.capacity;
+  const auto file = load::open_file(path);
+  cr_assert(file.has_value());
+  std::vector<load::Damage> damages;
+  std::vector<uint8_t> buffer;
+  for (const load::Chunk& chunk : load::list_chunks(**file, path, {}, damages)) {
+    if (chunk.is(format::ChunkType::kFree)) continue;
+    const auto records = load::read_chunk(**file, chunk, buffer);
+    cr_assert(records.has_value());
+    result.records.emplace_back(buffer.begin(), buffer.begin() + ptrdiff_t(records->size()));
   }
+  cr_expect(damages.empty(), "%s", damages.empty() ? "" : damages.front().sentence.c_str());
   return result;
 }
 
@@ -140,4 +149,27 @@ Test(trim, a_page_that_is_full_is_no_page) {
     cr_expect(result.records == loose.records);
     cr_expect((result.inode == result.inode_before) == (left != 0), "%u left", left);
   }
+}
+
+/// As if the recorder were killed before the file is cut.
+void refuse_cuts() {
+  sock_filter program[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                           BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ftruncate, 0, 1),
+                           BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EIO),
+                           BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  const sock_fprog filter{uint16_t(std::size(program)), program};
+  cr_assert_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+  cr_assert_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
+}
+
+Test(trim, what_is_not_cut_has_each_record_once) {
+  Loose loose;
+  loose.add(format::ChunkType::kSamples, kLarge, std::string(100, 's'));
+  loose.add(format::ChunkType::kModules, kLarge, std::string(64, 'm'));
+  refuse_cuts();
+  const Packed uncut = packed(loose);
+  cr_expect_eq(uncut.size, loose.bytes.size());
+  cr_expect(uncut.records == loose.records);
+  loose.add(format::ChunkType::kSamples, kLarge, std::string(format::kPageSize, 't'));
+  cr_expect(packed(loose).records == loose.records);
 }
