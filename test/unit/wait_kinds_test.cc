@@ -2,6 +2,9 @@
 // Which kind of wait a blocked thread has where nobody looked, and where somebody did. Context: tests.
 #include <criterion/criterion.h>
 
+#include <utility>
+#include <vector>
+
 #include "test/unit/time_units.h"
 #include "viewer/load/wait_kinds.h"
 
@@ -9,8 +12,8 @@ using namespace varve;
 
 namespace {
 
-/// A thread that is blocked from 10 to 18 ms, as the observer saw it, and one wait of it.
-WaitKind kind_of(WaitKind seen, load::Wait wait) {
+/// A thread that is blocked from 10 to 18 ms, as the observer saw it, and its waits.
+WaitKind kind_of(WaitKind seen, std::vector<load::Wait> waits) {
   load::Profile profile;
   profile.processes.emplace_back();
   load::Thread thread;
@@ -29,8 +32,8 @@ WaitKind kind_of(WaitKind seen, load::Wait wait) {
     event.wait = runs ? WaitKind::kOther : seen;
     states.events.push_back(event);
   }
-  wait.thread = {0};
-  profile.waits.waits = {wait};
+  for (load::Wait& wait : waits) wait.thread = {0};
+  profile.waits.waits = std::move(waits);
   load::tell_wait_kinds(profile);
   return states.events[1].wait;
 }
@@ -47,22 +50,32 @@ load::Wait wait_of(format::ObjectKind kind, uint64_t end_ms, uint64_t ms, uint32
 
 Test(wait_kinds, are_those_of_recorded_waits) {
   using enum format::ObjectKind;
-  const bool lock = kind_of(WaitKind::kIo, wait_of(kMutex, 18, 9, 1, false)) == WaitKind::kLock;
+  const bool lock = kind_of(WaitKind::kIo, {wait_of(kMutex, 18, 9, 1, false)}) == WaitKind::kLock;
   cr_expect(lock, "a hook knows");
-  const bool kept = kind_of(WaitKind::kLock, wait_of(kFutex, 18, 9, 1, true)) == WaitKind::kLock;
+  const bool kept = kind_of(WaitKind::kLock, {wait_of(kFutex, 18, 9, 1, true)}) == WaitKind::kLock;
   cr_expect(kept, "the look knows more than its system call");
 }
 
 Test(wait_kinds, are_those_of_sums_that_may_have_them) {
   using enum format::ObjectKind;
-  const auto of_sum = [](load::Wait wait) { return kind_of(WaitKind::kOther, wait); };
+  const auto of_sum = [](load::Wait wait) { return kind_of(WaitKind::kOther, {wait}); };
   cr_expect(of_sum(wait_of(kMutex, 20, 9, 3, false)) == WaitKind::kLock);
   cr_expect(of_sum(wait_of(kMutex, 20, 7, 3, false)) == WaitKind::kOther, "all of them take less time");
   cr_expect(of_sum(wait_of(kMutex, 40, 9, 3, false)) == WaitKind::kOther, "too late");
   cr_expect(of_sum(wait_of(kDescriptor, 40, 7, 3, true)) == WaitKind::kIo,
             "a look stands for those around it");
-  const bool seen = kind_of(WaitKind::kSleep, wait_of(kMutex, 20, 9, 3, false)) == WaitKind::kSleep;
+  const bool seen = kind_of(WaitKind::kSleep, {wait_of(kMutex, 20, 9, 3, false)}) == WaitKind::kSleep;
   cr_expect(seen, "what was seen is so");
+}
+
+Test(wait_kinds, of_several_sums_are_not_guessed) {
+  using enum format::ObjectKind;
+  const auto of_sums = [](format::ObjectKind second, bool observed) {
+    return kind_of(WaitKind::kOther, {wait_of(kMutex, 20, 9, 3, false), wait_of(second, 21, 9, 3, observed)});
+  };
+  cr_expect(of_sums(kRwLock, false) == WaitKind::kLock, "both are of one kind");
+  cr_expect(of_sums(kDescriptor, false) == WaitKind::kOther);
+  cr_expect(of_sums(kDescriptor, true) == WaitKind::kLock, "a look is of what is nearest to it");
 }
 
 }  // namespace

@@ -22,20 +22,24 @@ constexpr std::array<WaitKind, size_t(ObjectKind::kCount)> kKinds = {
     WaitKind::kCondition, WaitKind::kSleep, WaitKind::kIo,        WaitKind::kCondition, WaitKind::kIo,
 };
 
-/// What the thread was blocked for: the wait that lasts when that begins, else a sum that may have it; null:
-/// not known.
+/// What the thread was blocked for: the wait that lasts when that begins, else a sum that may have it. Null:
+/// not known, or agents' sums of several kinds may. (What looks stand for goes to the nearest.)
 const Wait* wait_in(const std::vector<Wait>& waits, ThreadId thread, uint64_t begin_ns, uint64_t end_ns,
                     uint64_t blocked_ns) {
   const auto key = [](const Wait& wait) { return std::pair(wait.thread, wait.end_ns); };
   // Those of a handler that interrupted it later may come before it.
   constexpr int kMostLooks = 8;
   const Wait* sum = nullptr;
+  bool several = false;
   auto at = std::ranges::upper_bound(waits, std::pair(thread, begin_ns), {}, key);
   for (int looks = 0; looks < kMostLooks && at != waits.end() && at->thread == thread; ++looks, ++at) {
     if (!at->is_sum() && at->begin_ns() <= begin_ns) return &*at;
-    if (at->is_sum() && !sum && may_be_of(*at, blocked_ns, end_ns)) sum = &*at;
+    if (!at->is_sum() || !may_be_of(*at, blocked_ns, end_ns)) continue;
+    const bool told = sum && !sum->observed && !at->observed;
+    several |= told && kKinds[size_t(sum->kind)] != kKinds[size_t(at->kind)];
+    if (!sum) sum = &*at;
   }
-  return sum;
+  return several ? nullptr : sum;
 }
 
 }  // namespace
