@@ -138,7 +138,7 @@ Test(trim, packing_leaves_out_what_no_chunk_used) {
   cr_expect(large.files == 1, "a file was left");
 }
 
-/// Room for the zeros that end it must be left in the page.
+/// Room for the header of what is free must be left in the page.
 Test(trim, a_page_that_is_full_is_no_page) {
   constexpr uint32_t kFixed = sizeof(format::FileHeader) + sizeof(format::ChunkHeader);
   for (const uint32_t left : {0u, format::kChunkUnit}) {

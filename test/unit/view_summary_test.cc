@@ -151,4 +151,7 @@ Test(view_note, a_range_behind_the_end_says_when_that_was) {
   cr_expect_eq(
       std::ranges::count(late.notes, "Nothing passes the filter: the recording ended after 12.40 s."), 1);
   cr_expect_eq(std::ranges::count(none.notes, "No CPU time passes the filter."), 1);
+  request = request_of_thread("nobody");
+  request.metric = analyze::kWait;
+  cr_expect_eq(std::ranges::count(view_of("hotspots", request).notes, "No Wait time passes the filter."), 1);
 }
