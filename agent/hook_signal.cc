@@ -72,6 +72,8 @@ struct sigaction as_the_kernel_keeps(struct sigaction action) {
   return action;
 }
 
+}  // namespace
+
 /// A copy: to read what is in no memory faults here, where the program's handler of faults is let in.
 void set_program_action(ProgramSignal& of_program, const struct sigaction wanted) {
   const struct sigaction action = as_the_kernel_keeps(wanted);
@@ -89,6 +91,8 @@ void set_program_action(ProgramSignal& of_program, const struct sigaction wanted
   if (handled == was_handled || !current_block || !(current_block->program_blocks & of_program.bit())) return;
   change_mask(handled ? SIG_BLOCK : SIG_UNBLOCK, of_program.bit());
 }
+
+namespace {
 
 int program_sigaction(ProgramSignal& of_program, const struct sigaction* action, struct sigaction* before) {
   struct sigaction old = of_program.get();
@@ -218,6 +222,14 @@ void end_tick_signals(ThreadBlock* block) {
       each.put_back_unhandled();
   }
   if (block) change_mask(SIG_BLOCK, block->program_blocks);
+}
+
+bool take_action_from_kernel(ProgramSignal& of_program) {
+  struct sigaction in_kernel = {};
+  if (sigaction_real(of_program.number(), nullptr, &in_kernel)) return false;
+  if (in_kernel.sa_sigaction == handle_tick_signal) return false;
+  set_program_action(of_program, in_kernel);
+  return true;
 }
 
 void hand_on_ignored_signals() {

@@ -125,6 +125,7 @@ void start_thread_hooks() {
 
 VARVE_HOOK int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*),
                               void* argument) {
+  start_before_our_turn();
   if (!can_follow_threads()) return real_pthread_create(thread, attributes, routine, argument);
   learn_java_layout(uint64_t(__builtin_return_address(0)));
   SignalBlock until_made(agent_state.tick_signals);
@@ -137,6 +138,7 @@ VARVE_HOOK int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
 }
 
 VARVE_HOOK int thrd_create(thrd_t* thread, thrd_start_t routine, void* argument) {
+  start_before_our_turn();
   if (!can_follow_threads()) return real_thrd_create(thread, routine, argument);
   SignalBlock until_made(agent_state.tick_signals);
   ThreadBlock* block = prepare_block(reinterpret_cast<void*>(routine), argument, until_made.before());

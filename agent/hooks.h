@@ -3,10 +3,13 @@
 // their hooks. Context: agent start.
 #pragma once
 
+#include <signal.h>
+
 #include <cstdint>
 
 namespace varve::agent {
 
+class ProgramSignal;
 struct ThreadBlock;
 
 /// Looks up the functions behind all hooks, while there is one thread and no signal yet.
@@ -14,6 +17,9 @@ void resolve_hooks();
 
 /// Registers what must run at thread ends and forks. Only in a process that is recorded.
 void start_hooks();
+
+/// Starts the agent where its constructor has not run yet: for what another library does in its own.
+void start_before_our_turn();
 
 void resolve_thread_hooks();
 void resolve_process_hooks();
@@ -44,6 +50,11 @@ bool begin_tick_signal(int number);
 /// Gives these signals the program's own dispositions, and our alternate stack back: this process is not
 /// recorded. `block` is the calling thread's, or null.
 void end_tick_signals(ThreadBlock* block);
+/// The program has it do that from now on: as its sigaction() did.
+void set_program_action(ProgramSignal& of_program, const struct sigaction wanted);
+/// What the C library set past our hooks becomes the program's, and the kernel has ours again. False: the
+/// kernel has ours.
+bool take_action_from_kernel(ProgramSignal& of_program);
 /// A program that ignores such a signal leaves that to the one it starts, where the kernel would have made
 /// our handler the default action. The second, if the exec failed.
 void hand_on_ignored_signals();

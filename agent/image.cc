@@ -82,7 +82,7 @@ bool agent_path(char* path, size_t capacity, uint32_t image) {
 
 format::FileHeader file_header(uint32_t image, uint64_t now) {
   timespec real{};
-  clock_gettime(CLOCK_REALTIME, &real);
+  read_clock(CLOCK_REALTIME, &real);
   format::FileHeader header{};
   std::memcpy(header.magic, format::kMagic, sizeof header.magic);
   std::memcpy(header.session_id, session.header.session_id, sizeof header.session_id);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The clocks of the agent. CLOCK_MONOTONIC comes from the vDSO (43 ns, safe even when the tick interrupted
-// the vDSO's own code: its sequence lock is only read); thread CPU clocks are system calls (350 ns). Context:
-// signal, and every other part of the agent.
+// the vDSO's own code: its sequence lock is only read); thread CPU clocks are system calls (350 ns). Where
+// the name clock_gettime is not the C library's it is a system call, too: who interposes it, as libfaketime
+// does, may take a lock there, allocate, or tell another time than the observer's. Context: signal, and every
+// other part of the agent.
 #pragma once
 
 #include <time.h>
@@ -19,16 +21,26 @@ constexpr uint64_t to_nanos(const timespec& time) {
 
 constexpr timespec to_timespec(uint64_t ns) { return {time_t(ns / 1'000'000'000), long(ns % 1'000'000'000)}; }
 
+/// The C library's clock_gettime, which asks the vDSO, or the system call.
+using ReadClock = int(clockid_t, timespec*);
+inline int clock_by_system_call(clockid_t clock, timespec* now) {
+  return int(raw_syscall(__NR_clock_gettime, clock, as_arg(now)));
+}
+inline constinit ReadClock* read_clock = clock_by_system_call;
+
+/// At agent start: which of the two.
+void learn_clock();
+
 inline uint64_t monotonic_ns() {
   timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  read_clock(CLOCK_MONOTONIC, &now);
   return to_nanos(now);
 }
 
 /// The same as of the kernel's last tick, a few milliseconds ago, in a tenth of the time.
 inline uint64_t recent_ns() {
   timespec now{};
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  read_clock(CLOCK_MONOTONIC_COARSE, &now);
   return to_nanos(now);
 }
 

@@ -3,8 +3,8 @@
 // works on. HOW: prctl or syscall (the C library's functions), strict (the kernel's own filter). WHAT answers
 // other calls: kill or errno; threads: kill, but what threads need is allowed; exec: errno, then another
 // program; killexec: kill all but what an exec needs bare. A signal comes under the filter, to a handler that
-// asks for an alternate stack and leaves by a jump, which takes no call. Context: test 52: the same output with
-// and without a profiler.
+// asks for an alternate stack and leaves by a jump, which takes no call. Context: test 52: the same output
+// with and without a profiler.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/filter.h>
@@ -23,10 +23,11 @@
 static uint64_t x = 11;
 
 static const int kLittle[] = {SYS_write, SYS_exit_group};
-static const int kThreads[] = {SYS_write,  SYS_exit_group,      SYS_exit,           SYS_mmap,
-                               SYS_munmap, SYS_mprotect,        SYS_clone3,         SYS_clone,
-                               SYS_futex,  SYS_set_robust_list, SYS_rt_sigprocmask, SYS_rt_sigaction,
-                               SYS_rseq,   SYS_madvise,         SYS_gettid,         SYS_brk};
+static const int kThreads[] = {SYS_write,    SYS_exit_group,      SYS_exit,           SYS_mmap,
+                               SYS_munmap,   SYS_mprotect,        SYS_clone3,         SYS_clone,
+                               SYS_futex,    SYS_set_robust_list, SYS_rt_sigprocmask, SYS_rt_sigaction,
+                               SYS_rseq,     SYS_madvise,         SYS_gettid,         SYS_brk,
+                               SYS_getrandom};
 /// What a start of a program takes bare: not timers, prctl, fallocate, uname, readlink of the agent's.
 static const int kStart[] = {SYS_write,
                              SYS_exit_group,

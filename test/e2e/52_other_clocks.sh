@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# A preloaded library that tells another time, behind a lock: a tick within it must not wait for that lock, nor turn its time on, nor
+# believe it.
+. "$(dirname "$0")/guest.inc"
+
+cat >other.c <<'C'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static long calls;
+long calls_of_clock(void) { return calls; }
+int clock_gettime(clockid_t clock, struct timespec* time) {
+  pthread_mutex_lock(&lock);
+  ++calls;
+  const int result = (int)syscall(SYS_clock_gettime, clock, time);
+  time->tv_sec += 86400;
+  pthread_mutex_unlock(&lock);
+  return result;
+}
+C
+gcc -O1 -fPIC -shared other.c -o libother.so || fail "cannot compile the library"
+build asks <<'C'
+#include <stdio.h>
+#include <time.h>
+__attribute__((weak)) long calls_of_clock(void);
+int main(void) {
+  struct timespec now;
+  for (long i = 0; i < 600000; ++i) clock_gettime(CLOCK_MONOTONIC, &now);
+  if (calls_of_clock) printf("calls %ld\n", calls_of_clock());
+  return 2;
+}
+C
+for options in "" "--waits off" "--interval 1ms"; do
+  record_options=($options)
+  same asks.p env LD_PRELOAD="$PWD/libother.so" ./asks
+  expect_eq "what it counted" "$(cat out)" "calls 600000"
+  holds "samples with ${options:-no option}" "$(summary samples asks.p) >= 5"
+  holds "the run's time" "$(summary elapsed_ns asks.p) < 100e9"
+  expect_eq "damages" "$(summary damages asks.p)" 0
+  ledger asks.p
+done
