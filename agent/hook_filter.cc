@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Filters of system calls (seccomp) that a program installs for itself. One that would end the program for
-// what the agent asks of the kernel ends the recording of this process instead, before it is installed; one
-// that would do so for events alone ends ticks from these. Not seen: filters installed past the C library's
-// prctl() and syscall(). Context: any thread of the target.
+// What a program forbids itself: filters of system calls (seccomp), system calls at all (syscall user
+// dispatch), reading the time stamp counter. Where that would end the program for what the agent does it ends
+// the recording of this process instead, before it holds; a filter that would do so for events alone ends
+// ticks from these. Not seen: what is set past the C library's prctl() and syscall(). Context: any thread of
+// the target.
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 
@@ -30,15 +31,22 @@ void before_filter(const void* argument) {
   if (would_harm_events(filter)) agent_state.events_allowed.store(false, std::memory_order_relaxed);
 }
 
-void before_strict_mode() {
+void before_mode_without_us() {
   if (in_recorded_process()) leave_image();
+}
+
+/// Where a system call becomes SIGSYS, and a clock SIGSEGV, in whoever asks.
+bool is_mode_without_us(int option, unsigned long value) {
+  return (option == PR_SET_SECCOMP && value == SECCOMP_MODE_STRICT) ||
+         (option == PR_SET_SYSCALL_USER_DISPATCH && value != PR_SYS_DISPATCH_OFF) ||
+         (option == PR_SET_TSC && value == PR_TSC_SIGSEGV);
 }
 
 }  // namespace
 
 void before_seccomp(long operation, const void* argument) {
   if (operation == SECCOMP_SET_MODE_FILTER) before_filter(argument);
-  if (operation == SECCOMP_SET_MODE_STRICT) before_strict_mode();
+  if (operation == SECCOMP_SET_MODE_STRICT) before_mode_without_us();
 }
 
 void resolve_filter_hooks() { real_prctl.get(); }
@@ -51,7 +59,7 @@ VARVE_HOOK int prctl(int option, ...) noexcept {
   va_end(list);
   if (option == PR_SET_SECCOMP && values[0] == SECCOMP_MODE_FILTER)
     before_filter(reinterpret_cast<void*>(values[1]));
-  if (option == PR_SET_SECCOMP && values[0] == SECCOMP_MODE_STRICT) before_strict_mode();
+  if (is_mode_without_us(option, values[0])) before_mode_without_us();
   return real_prctl(option, values[0], values[1], values[2], values[3]);
 }
 

@@ -19,7 +19,9 @@
 #include "agent/program_memory.h"
 #include "agent/real.h"
 #include "agent/signal/agent_state.h"
+#include "agent/signal/alternate_stack.h"
 #include "agent/signal/clock.h"
+#include "agent/signal/handler_stack.h"
 #include "agent/signal/tick_source.h"
 #include "agent/signal_block.h"
 
@@ -42,9 +44,9 @@ Real<int(int, epoll_event*, int, int, const sigset_t*)> real_epoll_pwait{"epoll_
 Real<int(int, epoll_event*, int, const timespec*, const sigset_t*)> real_epoll_pwait2{"epoll_pwait2"};
 
 /// Signals of ticks that stay out of masks. A program that handles one itself also means what its masks say
-/// of it.
+/// of it; so does a child by _Fork() or a raw clone, which has our state, and no ticks.
 uint64_t kept_out() {
-  return agent_state.recorded() ? agent_state.tick_signals & ~agent_state.handled_signals() : 0;
+  return in_recorded_process() ? agent_state.tick_signals & ~agent_state.handled_signals() : 0;
 }
 
 /// Signals of ticks in a set, whose rest may be in no memory.
@@ -79,7 +81,7 @@ class WaitMask {
   WaitMask(long number, const sigset_t* given)
       : known_(is_set(given)),
         filtered_(given, known_ ? kept_out() : 0),
-        block_(known_ && agent_state.recorded() ? current_block : nullptr) {
+        block_(known_ && in_recorded_process() ? current_block : nullptr) {
     if (!block_) return;
     blocked_before_ = block_->program_blocks;
     outer_ = block_->masked_wait;
@@ -120,26 +122,40 @@ uint64_t blocked_for_a_handler(const ThreadBlock& block, int how, const sigset_t
   return named ? named & change_mask(SIG_BLOCK, 0) : 0;
 }
 
+/// A handler on an alternate stack that lets its own signal in means to leave by a jump that restores no
+/// mask: the signals of ticks that stand in its mask by our doing go with it. Not where a tick has no room
+/// there.
+void let_held_in(const sigset_t& set, const ThreadBlock& block) {
+  uint64_t held = 0;
+  for (uint64_t rest = set.__val[0]; rest; rest &= rest - 1)
+    held |= entered_handler(__builtin_ctzll(rest) + 1).held;
+  held &= ~block.program_blocks;
+  if (!held) return;
+  const StackBounds stack = alternate_stack_here();
+  const auto here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
+  if (!stack.contains(here) || has_room_for_tick(here - stack.low)) change_mask(SIG_UNBLOCK, held);
+}
+
 /// A signal is noted as let in before it is, and as blocked after it is: what comes in between is delivered.
 int change_program_mask(Real<MaskChange>& real, int how, const sigset_t* set, sigset_t* before) {
-  ThreadBlock* block = agent_state.recorded() ? current_block : nullptr;
+  ThreadBlock* block = in_recorded_process() ? current_block : nullptr;
   if (!block) return real(how, set, before);
   const uint64_t held = blocked_for_a_handler(*block, how, set);
   FilteredSet filtered(set, set && how != SIG_UNBLOCK ? kept_out() & ~held : 0);
   const uint64_t was = block->program_blocks, will = blocked_after(how, set, was) & ~held;
   const uint64_t let_in = was & ~will;
-  const bool changes =
-      was != will && in_recorded_process();  // a vfork's child has a mask, but no block of its own
+  const bool changes = was != will;
   if (changes) block->program_blocks = was & will;
   int result = real(how, filtered.get(), before);
   if (changes) block->program_blocks = result ? was : will;
   if (!result && before) before->__val[0] |= was;
   if (!result && changes && let_in) let_pending_in(let_in);
+  if (!result && set && how == SIG_UNBLOCK) let_held_in(*set, *block);
   return result;
 }
 
 bool waits_for_ticks(const sigset_t* set) {
-  return agent_state.recorded() && current_block && is_set(set) && ticks_in(set);
+  return in_recorded_process() && current_block && is_set(set) && ticks_in(set);
 }
 
 /// False: the kernel answers EFAULT or EINVAL.

@@ -21,6 +21,7 @@
 #include "agent/refusal.h"
 #include "agent/session.h"
 #include "agent/signal/agent_state.h"
+#include "agent/signal/alternate_stack.h"
 #include "agent/signal/clock.h"
 #include "agent/signal/filtered.h"
 #include "agent/signal/frame_source.h"
@@ -222,6 +223,7 @@ void begin_first_image(const ProgramArguments& arguments) {
   learn_program(arguments);
   learn_own_code();
   learn_default_stack_size();
+  learn_signal_frame(getauxval(AT_MINSIGSTKSZ));
   agent_state.rules.init(rule_cache_memory, find_and_note_object);
   if (!begin_file(process_cpu)) return;
   ThreadBlock* main = acquire_block();

@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstring>
 #include <new>
 
@@ -221,11 +222,23 @@ void begin_thread(ThreadBlock& block, const ThreadStart& start) {
 }
 
 void begin_ticks(ThreadBlock& block) {
-  const long result = start_ticks(block, interval_of(block));
+  const long result = block.has_small_stack ? -ENOMEM : start_ticks(block, interval_of(block));
   if (!failed(result)) return;
   block.record->header.flags |= format::kThreadNoTimer;
   block.record->timer_errno = uint16_t(-result);
-  count(format::Counter::kTimerCreateFailed);
+  count(block.has_small_stack ? format::Counter::kSmallStacks : format::Counter::kTimerCreateFailed);
+}
+
+/// What it has used meanwhile is of no tick.
+void change_ticks_with_stack(ThreadBlock& block, bool is_small) {
+  if (is_small == block.has_small_stack) return;
+  block.has_small_stack = is_small;
+  end_ticks(block);
+  if (!is_small) {
+    block.record->header.flags &= uint8_t(~format::kThreadNoTimer);
+    block.last_cpu_ns = block.record->last_cpu_ns = thread_cpu_ns();
+  }
+  begin_ticks(block);
 }
 
 void stop_all_ticks() {

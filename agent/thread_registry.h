@@ -24,6 +24,9 @@ void begin_thread(ThreadBlock& block, const ThreadStart& start);
 
 /// Begins the thread's ticks; its record says if that was refused.
 void begin_ticks(ThreadBlock& block);
+/// The calling thread, which blocks the signals of ticks, has another alternate stack: it goes without ticks
+/// where those have no room there.
+void change_ticks_with_stack(ThreadBlock& block, bool is_small);
 
 /// Ends the ticks of all threads and notes the calling one's last clock; their records stay without an
 /// end.

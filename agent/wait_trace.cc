@@ -10,6 +10,7 @@
 #include <cerrno>
 
 #include "agent/signal/agent_state.h"
+#include "agent/signal/alternate_stack.h"
 #include "agent/signal/clock.h"
 #include "agent/signal/tick_source.h"
 #include "agent/signal_block.h"
@@ -102,14 +103,6 @@ void set_open(ThreadBlock& block, const OpenWait& wait, void* scope) {
 }
 
 void close(ThreadBlock& block) { set_open(block, {}, nullptr); }
-
-/// The alternate stack that the calling thread stands on; of no size where it stands on none.
-StackBounds alternate_stack_here() {
-  stack_t current{};
-  raw_syscall(__NR_sigaltstack, 0, as_arg(&current));
-  const auto low = object_of(current.ss_sp);
-  return current.ss_flags & SS_ONSTACK ? StackBounds{low, low + current.ss_size} : StackBounds{};
-}
 
 /// A wait that the thread is in no more although its scope never ended: unless it was cancelled, nobody knows
 /// when that was.

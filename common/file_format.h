@@ -263,6 +263,7 @@ enum class Counter : uint32_t {
   kFiltered,       // 1: the program forbade itself system calls that the agent needs; recording ended
   kEventsRefused,  // threads whose ticks came from a CPU timer, as an event was refused
   kEventsInStep,   // times a thread got an event as it might work in step with the scheduler's tick
+  kSmallStacks,    // times a thread was without ticks, as its alternate stack had no room for them
   kCount
 };
 inline constexpr uint32_t kCounterSlots = 31;
@@ -300,7 +301,7 @@ struct ModuleUnloadRecord {
 static_assert(sizeof(ModuleUnloadRecord) == 16);
 
 inline constexpr uint8_t kThreadMain = 1;          // RecordHeader::flags of a ThreadRecord
-inline constexpr uint8_t kThreadNoTimer = 2;       // timer_create failed; errno in `timer_errno`
+inline constexpr uint8_t kThreadNoTimer = 2;       // no ticks at its end; why, in `timer_errno`
 inline constexpr uint8_t kThreadEndEstimated = 4;  // end written by another thread (process exit, exec)
 
 inline constexpr uint32_t kMostIntervalDoublings = 14;  // 16 s of CPU time where 1 ms was asked for

@@ -16,13 +16,37 @@ namespace {
 /// when a handler returns in which the child began.
 constinit std::atomic<const void*> left_alternate_stack{nullptr};
 
+/// Of the kernel, by its MINSIGSTKSZ where it does not say. With AVX-512 it is 3.4 KB.
+constinit uint64_t signal_frame_bytes = 2048;
+constexpr uint64_t kHandlerBytes = 4096;
+
 }  // namespace
+
+void learn_signal_frame(uint64_t bytes) {
+  if (bytes > signal_frame_bytes) signal_frame_bytes = bytes;
+}
+
+bool has_room_for_tick(uint64_t bytes) { return bytes >= signal_frame_bytes + kHandlerBytes; }
+
+bool has_room_beside_handler(uint64_t bytes) {
+  constexpr uint64_t kOfProgram = 8192;
+  const uint64_t handler_takes = signal_frame_bytes + kOfProgram;
+  return bytes >= handler_takes && has_room_for_tick(bytes - handler_takes);
+}
+
+StackBounds alternate_stack_here() {
+  stack_t current{};
+  raw_syscall(__NR_sigaltstack, 0, as_arg(&current));
+  const auto low = reinterpret_cast<uint64_t>(current.ss_sp);
+  return current.ss_flags & SS_ONSTACK ? StackBounds{low, low + current.ss_size} : StackBounds{};
+}
 
 /// Ours only where the thread has none: a program's own is left alone and replaces ours when it sets one.
 void install_alternate_stack(ThreadBlock& block) {
   stack_t current{};
   raw_syscall(__NR_sigaltstack, 0, as_arg(&current));
-  if (!(current.ss_flags & SS_DISABLE)) return;
+  const bool is_programs = !(current.ss_flags & SS_DISABLE);
+  if (is_programs) return void(block.has_small_stack = !has_room_for_tick(current.ss_size));
   stack_t ours{block.alternate_stack, 0, kAlternateStackBytes};
   block.alternate_stack_installed = !failed(raw_syscall(__NR_sigaltstack, as_arg(&ours), 0));
 }

@@ -88,6 +88,7 @@ struct ThreadBlock {
   ThreadBlock* previous = nullptr;
   uint8_t* alternate_stack = nullptr;
   bool alternate_stack_installed = false;
+  bool has_small_stack = false;  // one of the program's without room for a tick: there are none
   /// A handler's gift stays with a process's first thread, whose alternate stack the kernel mostly has as
   /// none of size 0 and not as disabled: a signal's return puts that back in vain. With us it puts ours back.
   bool program_gave_stack = false;

@@ -83,7 +83,8 @@ std::string why_few_samples(const Finalized& profile, const RunEnd& end, Nanos i
                        load::refusal_words(profile.first_refusal));
   if (profile.filtered)
     return fmt::format(
-        "{} recorded only until a seccomp filter of its own that kills for system calls of the agent",
+        "{} recorded only until a seccomp filter of its own that kills for system calls of the agent, or a "
+        "mode of prctl(2) in which they do",
         plural(profile.filtered, "program was", "programs were"));
   if (profile.loaded && profile.threads_unsampled)
     return fmt::format("{} not sampled: the kernel refused a timer, or memory ({}){}",

@@ -29,6 +29,9 @@ constexpr Words kWords[] = {
      ": a limit of descriptors (ulimit -n) or of memory; what had no place in time is lost."},
     {Counter::kTimerCreateFailed, true, "{} CPU timer was refused", "{} CPU timers were refused",
      ": raise the limit on pending signals (ulimit -i) to sample every thread."},
+    {Counter::kSmallStacks, true, "{} thread gave itself an alternate signal stack without room for a tick",
+     "{} threads gave themselves alternate signal stacks without room for a tick",
+     ": it has no samples while that is so, and its time is [not sampled]."},
     {Counter::kThreadsUnsampled, true, "{} thread ran without being sampled",
      "{} threads ran without being sampled", ": no memory or no timer for them."},
     {Counter::kSamplesLost, true, "{} sample was lost", "{} samples were lost",
@@ -45,8 +48,8 @@ constexpr Words kWords[] = {
      " (a seccomp filter?): its time is [not sampled]."},
     {Counter::kFiltered, true, "{} process installed a seccomp filter",
      "{} processes installed a seccomp filter",
-     " that kills for system calls of the agent: it was recorded until then, what ran later is [not "
-     "sampled]."},
+     " that kills for system calls of the agent, or a mode of prctl(2) in which they do: it was recorded "
+     "until then, what ran later is [not sampled]."},
     {Counter::kEventsRefused, false, "{} thread had the ticks of its CPU timer",
      "{} threads had the ticks of their CPU timers",
      ": the kernel refused performance events, a debugger was there, or switches were so frequent that "

@@ -1,0 +1,173 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Programs that forbid themselves system calls or clocks past seccomp, have alternate stacks hardly larger than a frame of the
+# kernel's, leave handlers by jumps that restore no mask, or have children that no hook sees: as bare, and sampled or named.
+. "$(dirname "$0")/guest.inc"
+
+ln -s "$root/test" test
+# rare NAME KIND: bare and recorded, then the words of the report in said.
+rare() {
+  same "$1" ./rare "$1"
+  "$VARVE" report quality "$1" >said 2>&1 || fail "report quality of $1: $(cat said)"
+}
+build rare -D_GNU_SOURCE -I. -pthread <<'C'
+#include <setjmp.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include "test/programs/work.h"
+static uint64_t x = 9;
+static void work_ms(unsigned ms) { SPIN(x, ms * STEPS_PER_MS); }
+static volatile sig_atomic_t seen;
+static void work_in_handler(int number) {
+  (void)number;
+  ++seen;
+  work_ms(25);
+}
+/* The kernel's word, not a hook's. */
+static int blocked(int number) {
+  uint64_t mask = 0;
+  syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &mask, sizeof mask);
+  return (int)(mask >> (number - 1) & 1);
+}
+static void handle(int number, void (*handler)(int), int flags) {
+  struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
+  sigaction(number, &action, NULL);
+}
+
+/* Every system call of the thread becomes SIGSYS while the byte says so: as emulators of other systems do. */
+static volatile char selector = 0;
+static int dispatch(void) {
+  work_ms(100);
+  if (prctl(59 /* PR_SET_SYSCALL_USER_DISPATCH */, 1, 0, 0, &selector)) return puts("not here") < 0;
+  selector = 1;
+  work_ms(200);
+  selector = 0;
+  return puts("dispatched") < 0;
+}
+static int no_counter(void) {
+  work_ms(100);
+  prctl(PR_SET_TSC, PR_TSC_SIGSEGV);
+  work_ms(200);
+  usleep(1000);
+  return puts("without the counter") < 0;
+}
+
+/* A stack of so many bytes with a page below it that must stay as it is. */
+static unsigned char* memory;
+static char* stack_of(size_t bytes) {
+  memory = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  memset(memory, 0xa5, 32768);
+  sigaltstack(&(stack_t){.ss_sp = memory + 32768, .ss_size = bytes}, NULL);
+  return (char*)memory;
+}
+static int spoilt(void) {
+  int count = 0;
+  for (int i = 0; i < 32768; ++i) count += memory[i] != 0xa5;
+  return count;
+}
+static int tiny(size_t bytes) {
+  work_ms(100);
+  stack_of(bytes);
+  work_ms(200);
+  printf("spoilt %d\n", spoilt());
+  sigaltstack(&(stack_t){.ss_flags = SS_DISABLE}, NULL);
+  work_ms(200);
+  return 0;
+}
+static int tiny_2048(void) { return tiny(2048); }
+static int tiny_4096(void) { return tiny(4096); }
+/* As large as has long been said to suffice, with handlers that work there, set before and after. */
+static int handlers_8192(void) {
+  const struct itimerval often = {{0, 30000}, {0, 30000}}, never = {{0, 0}, {0, 0}};
+  const size_t frame = getauxval(51 /* AT_MINSIGSTKSZ */);
+  handle(SIGALRM, work_in_handler, SA_ONSTACK);
+  stack_of(frame + 4400 > 8192 ? 16384 : 8192);
+  handle(SIGUSR1, work_in_handler, SA_ONSTACK);
+  setitimer(ITIMER_REAL, &often, NULL);
+  for (int i = 0; i < 12; ++i) {
+    work_ms(20);
+    raise(SIGUSR1);
+  }
+  setitimer(ITIMER_REAL, &never, NULL);
+  struct sigaction now;
+  sigaction(SIGALRM, NULL, &now);
+  printf("handled %d, spoilt %d, mask %d\n", seen >= 14, spoilt(), sigismember(&now.sa_mask, SIGPROF));
+  return 0;
+}
+
+/* Out of a handler of faults by a jump that restores no mask, once its own signal is let in again. */
+static jmp_buf place;
+static void let_in_and_leave(int number) {
+  sigset_t own;
+  sigemptyset(&own);
+  sigaddset(&own, number);
+  sigprocmask(SIG_UNBLOCK, &own, NULL);
+  longjmp(place, 1);
+}
+static int leaves(void) {
+  static char large[65536];
+  volatile int left = 0;
+  sigaltstack(&(stack_t){.ss_sp = large, .ss_size = sizeof large}, NULL);
+  handle(SIGSEGV, let_in_and_leave, SA_ONSTACK);
+  for (volatile int i = 0; i < 5; ++i)
+    if (setjmp(place) == 0) *(volatile int*)8 = 1; else ++left;
+  work_ms(300);
+  printf("left %d, blocked %d %d\n", left, blocked(SIGSEGV), blocked(SIGPROF));
+  return 0;
+}
+
+/* A child that no hook sees begin blocks SIGPROF and waits for it. */
+static int unseen_child(void) {
+  fflush(stdout);
+  const long child = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+  if (child == 0) {
+    sigset_t set;
+    int number = 0;
+    sigemptyset(&set);
+    sigaddset(&set, SIGPROF);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    kill(getpid(), SIGPROF);
+    sigwait(&set, &number);
+    _exit(number);
+  }
+  int status = 0;
+  waitpid((pid_t)child, &status, 0);
+  work_ms(100);
+  printf("child %s %d\n", WIFEXITED(status) ? "ended" : "died", WEXITSTATUS(status));
+  return 0;
+}
+
+int main(int count, char** words) {
+  const struct { const char* name; int (*run)(void); } kinds[] = {
+    {"dispatch", dispatch}, {"no_counter", no_counter}, {"tiny_2048", tiny_2048}, {"tiny_4096", tiny_4096},
+    {"handlers_8192", handlers_8192}, {"leaves", leaves}, {"unseen_child", unseen_child}};
+  for (size_t i = 0; count > 1 && i < sizeof kinds / sizeof *kinds; ++i)
+    if (!strcmp(kinds[i].name, words[1])) return kinds[i].run();
+  return 9;
+}
+C
+for kind in dispatch no_counter; do
+  rare $kind
+  grep -q 'not here' out || expect_match said 'or a mode of prctl\(2\) in which they do'
+  holds "time until it forbade that" "$(summary sampled_ns $kind) > 20e6"
+done
+for kind in tiny_2048 tiny_4096; do
+  rare $kind
+  expect_eq "what bare says" "$(cat bare)" "spoilt 0"
+  expect_match said 'alternate signal stack without room for a tick'
+  holds "samples before and after" "$(summary sampled_ns $kind) > 60e6"
+done
+rare handlers_8192
+expect_eq "what bare says" "$(cat bare)" "handled 1, spoilt 0, mask 0"
+holds "samples between handlers" "$(summary samples handlers_8192) >= 5"
+rare leaves
+expect_eq "what bare says" "$(cat bare)" "left 5, blocked 0 0"
+holds "samples afterwards" "$(summary sampled_ns leaves) > 0.7 * $(summary cpu_ns leaves)"
+rare unseen_child
+expect_eq "what bare says" "$(cat bare)" "child ended 27"
