@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "agent/session.h"
+#include "agent/signal/file_identity.h"
 #include "agent/signal/raw_syscall.h"
 #include "agent/text.h"
 
@@ -33,9 +34,10 @@ class File {
   File(int directory, const char* path) {
     if (is_regular(directory, path))
       fd_ = raw_syscall(__NR_openat, directory, as_arg(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (!failed(fd_)) opened_ = FileIdentity(fd_);
   }
   ~File() {
-    if (!failed(fd_)) raw_syscall(__NR_close, fd_);
+    if (!failed(fd_)) close_if(fd_, opened_);
   }
   File(const File&) = delete;
   File& operator=(const File&) = delete;
@@ -48,6 +50,7 @@ class File {
 
  private:
   long fd_ = -1;
+  FileIdentity opened_;
 };
 
 enum class Kind { kTaken, kRefused, kScript, kNothing };

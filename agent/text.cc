@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include "agent/signal/file_identity.h"
 #include "agent/signal/raw_syscall.h"
 
 namespace varve::agent {
@@ -35,12 +36,13 @@ TextBuilder& TextBuilder::add(uint64_t number) {
 long read_file(const char* path, char* buffer, size_t capacity) {
   long fd = raw_syscall(__NR_open, as_arg(path), O_RDONLY | O_CLOEXEC);
   if (failed(fd)) return fd;
+  const FileIdentity opened(fd);
   size_t size = 0;
   long result = 0;
-  while (size < capacity &&
-         (result = raw_syscall(__NR_read, fd, as_arg(buffer + size), long(capacity - size))) > 0)
+  while (size < capacity && (result = raw_syscall(__NR_pread64, fd, as_arg(buffer + size),
+                                                  long(capacity - size), long(size))) > 0)
     size += size_t(result);
-  raw_syscall(__NR_close, fd);
+  close_if(fd, opened);
   return failed(result) ? result : long(size);
 }
 

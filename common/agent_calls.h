@@ -55,7 +55,6 @@ inline constexpr AgentCall kAgentCalls[] = {
     {__NR_open, {0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY}},
     {__NR_fstat, {kNoFile}},
     {__NR_fstatfs, {kNoFile}},
-    {__NR_read, {kNoFile}},
     {__NR_pread64, {kNoFile}},
     {__NR_fallocate, {kNoFile}},
     {__NR_pwrite64, {kNoFile}},

@@ -44,7 +44,7 @@ StackBounds alternate_stack_here() {
 /// Ours only where the thread has none: a program's own is left alone and replaces ours when it sets one.
 void install_alternate_stack(ThreadBlock& block) {
   stack_t current{};
-  raw_syscall(__NR_sigaltstack, 0, as_arg(&current));
+  if (failed(raw_syscall(__NR_sigaltstack, 0, as_arg(&current)))) return;
   const bool is_programs = !(current.ss_flags & SS_DISABLE);
   if (is_programs) return void(block.has_small_stack = !has_room_for_tick(current.ss_size));
   stack_t ours{block.alternate_stack, 0, kAlternateStackBytes};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Which file a descriptor is of. The agent keeps none, but while it has one another thread may close all
-// numbers (close_range) and open a file of its own under ours. Context: signal.
+// numbers (close_range) and open a file of its own under ours. Context: signal, and any thread
+// of the target.
 #pragma once
 
 #include <sys/stat.h>

@@ -38,7 +38,6 @@ constexpr Kind kKinds[] = {
     {__NR_sigaltstack, "sigaltstack", EPERM},
     {__NR_clock_gettime, "clock_gettime", EPERM},
     {__NR_getrusage, "getrusage", EPERM},
-    {__NR_read, "read", EIO},
     {__NR_pread64, "pread64", EIO},
     {__NR_lseek, "lseek", EPERM},
     {__NR_fstat, "fstat", EPERM},
