@@ -2,8 +2,8 @@
 // What a program forbids itself: filters of system calls (seccomp), system calls at all (syscall user
 // dispatch), reading the time stamp counter. Where that would end the program for what the agent does it ends
 // the recording of this process instead, before it holds; a filter that would do so for events alone ends
-// ticks from these. Not seen: what is set past the C library's prctl() and syscall(). Context: any thread of
-// the target.
+// ticks from these. Not seen: filters set past the C library's prctl() and syscall(), the rest past prctl().
+// Context: any thread of the target.
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 

@@ -6,10 +6,10 @@
 // asks the flag of the one handler it knows; a one-shot handler (SA_RESETHAND) always restarts, as ticks come
 // after it too. Its handlers that ask for an alternate stack (SA_ONSTACK) are entered by
 // signal/handler_stack: the program's alternate stacks are its own, and ours is not shown. Such handlers of
-// faults run with ticks held back, and all such where the program has given a small stack, but not with
-// SA_NODEFER: one that leaves by longjmp would leave them blocked. Not kept apart: two handlers with
-// SA_ONSTACK of one signal, while one takes the place of the other; a signal of that moment may go to the new
-// one with the old one's mask. Context: any thread of the target, its signal handlers included.
+// faults run with ticks held back, for that stack is often a small one, but not with SA_NODEFER: one that
+// leaves by longjmp would leave them blocked. Not kept apart: two handlers with SA_ONSTACK of one signal,
+// while one takes the place of the other; a signal of that moment may go to the new one with the old one's
+// mask. Context: any thread of the target, its signal handlers included.
 #include <signal.h>
 
 #include <atomic>
@@ -104,13 +104,10 @@ int program_sigaction(ProgramSignal& of_program, const struct sigaction* action,
   return 0;
 }
 
-/// Some thread's alternate stack of the program's has no room for a tick beside a handler: 8 KB have not.
-std::atomic<bool> gave_small_stack{false};
-
-/// Ticks are held back from handlers of faults, which may stand on a small stack, and from others where there
-/// is one. One that leaves by longjmp with SA_NODEFER would leave them blocked for good.
+/// Ticks are held back from handlers of faults, which may stand on a small stack: a fault and a tick may come
+/// at once. One that leaves by longjmp with SA_NODEFER would leave them blocked for good.
 uint64_t ticks_to_hold(int signal, const struct sigaction& action) {
-  const bool holds = (is_fault(signal) || gave_small_stack) && !(action.sa_flags & SA_NODEFER);
+  const bool holds = is_fault(signal) && !(action.sa_flags & SA_NODEFER);
   return holds ? agent_state.tick_signals & ~action.sa_mask.__val[0] : 0;
 }
 
@@ -179,24 +176,11 @@ Handler as_the_program_set(int number, Handler in_kernel) {
   return as_the_program_set(number, action, entered_handler(number)).sa_handler;
 }
 
-/// What was set before there was a small stack.
-void hold_ticks_in_handlers() {
-  gave_small_stack = true;
-  for (int number = 1; number <= kSignals; ++number) {
-    const EnteredHandler entered = entered_handler(number);
-    struct sigaction action = {};
-    if (!entered.current || sigaction_real(number, nullptr, &action)) continue;
-    if (action.sa_sigaction == enter_on_its_stack)
-      set_entered(number, as_the_program_set(number, action, entered), nullptr);
-  }
-}
-
 void note_stack_of_program(ThreadBlock& block, const stack_t& stack) {
   const bool gives = !(stack.ss_flags & SS_DISABLE);
-  if (gives && !gave_small_stack && !has_room_beside_handler(stack.ss_size)) hold_ticks_in_handlers();
   block.program_gave_stack = gives && (block.record->header.flags & format::kThreadMain);
   if (block.alternate_stack_installed && !gives) install_alternate_stack(block);
-  change_ticks_with_stack(block, gives && !has_room_for_tick(stack.ss_size));
+  change_ticks_with_stack(block, gives && !holds_frame(stack.ss_size));
 }
 
 /// From here to below SIGRTMIN the C library has signals to itself, and refuses them unseen.
@@ -255,6 +239,12 @@ bool take_action_from_kernel(ProgramSignal& of_program) {
   if (in_kernel.sa_sigaction == handle_tick_signal) return false;
   set_program_action(of_program, in_kernel);
   return true;
+}
+
+bool give_back_tick_signal(int number, const struct sigaction& action) {
+  struct sigaction in_kernel = {};
+  return sigaction_real(number, nullptr, &in_kernel) == 0 && in_kernel.sa_sigaction == handle_tick_signal &&
+         sigaction_real(number, &action, static_cast<struct sigaction*>(nullptr)) == 0;
 }
 
 void hand_on_ignored_signals() {

@@ -55,12 +55,14 @@ uint64_t ticks_in(const sigset_t* set) { return set ? set->__val[0] & agent_stat
 /// Whether a set that the C library hands to the kernel unseen is in memory.
 bool is_set(const sigset_t* set) { return set && can_read(set, kKernelSetBytes); }
 
-/// A set of the program without `bits`, or the set itself where it has none of them.
+/// A set of the program without `bits`, and with `more`, or the set itself where it is that.
 class FilteredSet {
  public:
-  FilteredSet(const sigset_t* given, uint64_t bits) : set_(given) {
-    if (!bits || !(given->__val[0] & bits)) return;
-    copy_.__val[0] = given->__val[0] & ~bits;  // the kernel's set: the C library's may end beyond memory
+  FilteredSet(const sigset_t* given, uint64_t bits, uint64_t more = 0) : set_(given) {
+    if (!bits && !more) return;
+    if (!(given->__val[0] & bits) && (given->__val[0] & more) == more) return;
+    copy_.__val[0] =
+        (given->__val[0] & ~bits) | more;  // the kernel's set: the C library's may end beyond memory
     set_ = &copy_;
   }
   const sigset_t* get() const { return set_; }
@@ -81,7 +83,7 @@ class WaitMask {
   WaitMask(long number, const sigset_t* given)
       : known_(is_set(given)),
         filtered_(given, known_ ? kept_out() : 0),
-        block_(known_ && in_recorded_process() ? current_block : nullptr) {
+        block_(known_ && agent_state.recorded() ? current_block : nullptr) {
     if (!block_) return;
     blocked_before_ = block_->program_blocks;
     outer_ = block_->masked_wait;
@@ -129,33 +131,35 @@ void let_held_in(const sigset_t& set, const ThreadBlock& block) {
   uint64_t held = 0;
   for (uint64_t rest = set.__val[0]; rest; rest &= rest - 1)
     held |= entered_handler(__builtin_ctzll(rest) + 1).held;
-  held &= ~block.program_blocks;
+  held &= kept_out() & ~block.program_blocks;
   if (!held) return;
   const StackBounds stack = alternate_stack_here();
   const auto here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
-  if (!stack.contains(here) || has_room_for_tick(here - stack.low)) change_mask(SIG_UNBLOCK, held);
+  if (!stack.contains(here) || holds_tick(here - stack.low)) change_mask(SIG_UNBLOCK, held);
 }
 
 /// A signal is noted as let in before it is, and as blocked after it is: what comes in between is delivered.
 int change_program_mask(Real<MaskChange>& real, int how, const sigset_t* set, sigset_t* before) {
-  ThreadBlock* block = in_recorded_process() ? current_block : nullptr;
+  ThreadBlock* block = agent_state.recorded() ? current_block : nullptr;
   if (!block) return real(how, set, before);
-  const uint64_t held = blocked_for_a_handler(*block, how, set);
-  FilteredSet filtered(set, set && how != SIG_UNBLOCK ? kept_out() & ~held : 0);
+  const uint64_t held = blocked_for_a_handler(*block, how, set), held_here = block->held.here();
+  FilteredSet filtered(set, set && how != SIG_UNBLOCK ? kept_out() & ~held : 0,
+                       set && how == SIG_SETMASK ? held_here : 0);
   const uint64_t was = block->program_blocks, will = blocked_after(how, set, was) & ~held;
   const uint64_t let_in = was & ~will;
-  const bool changes = was != will;
+  const bool changes =
+      was != will && in_recorded_process();  // a vfork's child has a mask, but no block of its own
   if (changes) block->program_blocks = was & will;
   int result = real(how, filtered.get(), before);
   if (changes) block->program_blocks = result ? was : will;
-  if (!result && before) before->__val[0] |= was;
+  if (!result && before) before->__val[0] = (before->__val[0] & ~held_here) | was;
   if (!result && changes && let_in) let_pending_in(let_in);
   if (!result && set && how == SIG_UNBLOCK) let_held_in(*set, *block);
   return result;
 }
 
 bool waits_for_ticks(const sigset_t* set) {
-  return in_recorded_process() && current_block && is_set(set) && ticks_in(set);
+  return agent_state.recorded() && current_block && is_set(set) && ticks_in(set);
 }
 
 /// False: the kernel answers EFAULT or EINVAL.

@@ -30,6 +30,7 @@ void resolve_hooks() {
   resolve_leave_hooks();
   resolve_life_hooks();
   resolve_filter_hooks();
+  resolve_profil_hooks();
 }
 
 void start_hooks() {

@@ -41,6 +41,7 @@ void resolve_file_lock_hooks();
 void resolve_leave_hooks();
 void resolve_life_hooks();
 void resolve_filter_hooks();
+void resolve_profil_hooks();
 void start_thread_hooks();
 void start_process_hooks();
 
@@ -55,6 +56,8 @@ void set_program_action(ProgramSignal& of_program, const struct sigaction wanted
 /// What the C library set past our hooks becomes the program's, and the kernel has ours again. False: the
 /// kernel has ours.
 bool take_action_from_kernel(ProgramSignal& of_program);
+/// In a process that is not recorded: `action`, if the kernel has our handler. False: it has not.
+bool give_back_tick_signal(int number, const struct sigaction& action);
 /// A program that ignores such a signal leaves that to the one it starts, where the kernel would have made
 /// our handler the default action. The second, if the exec failed.
 void hand_on_ignored_signals();

@@ -8,7 +8,6 @@
 #include <sys/prctl.h>
 
 #include <atomic>
-#include <cerrno>
 #include <cstring>
 #include <new>
 
@@ -222,8 +221,8 @@ void begin_thread(ThreadBlock& block, const ThreadStart& start) {
 }
 
 void begin_ticks(ThreadBlock& block) {
-  const long result = block.has_small_stack ? -ENOMEM : start_ticks(block, interval_of(block));
-  if (!failed(result)) return;
+  const long result = block.has_small_stack ? 0 : start_ticks(block, interval_of(block));
+  if (!block.has_small_stack && !failed(result)) return;
   block.record->header.flags |= format::kThreadNoTimer;
   block.record->timer_errno = uint16_t(-result);
   count(block.has_small_stack ? format::Counter::kSmallStacks : format::Counter::kTimerCreateFailed);

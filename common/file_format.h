@@ -263,7 +263,8 @@ enum class Counter : uint32_t {
   kFiltered,       // 1: the program forbade itself system calls that the agent needs; recording ended
   kEventsRefused,  // threads whose ticks came from a CPU timer, as an event was refused
   kEventsInStep,   // times a thread got an event as it might work in step with the scheduler's tick
-  kSmallStacks,    // times a thread was without ticks, as its alternate stack had no room for them
+  kSmallStacks,    // times a thread went without ticks, as its alternate stack had no room for their frames
+  kTicksWithoutRoom,  // ticks that left at once, as an alternate stack had no room for more
   kCount
 };
 inline constexpr uint32_t kCounterSlots = 31;
@@ -314,16 +315,16 @@ struct ThreadRecord {
   int32_t tid;
   uint32_t creator;  // index of the creating thread, or kNoThread
   uint64_t start_time_ns;
-  uint64_t end_time_ns;    // 0 while alive, and for ever if the process was killed
-  uint64_t start_cpu_ns;   // the thread's CPU clock when sampling of it began
-  uint64_t end_cpu_ns;     // and when it ended; 0 = not known
-  uint64_t start_routine;  // address; 0 for the main thread
-  uint64_t handler_ns;     // time inside our handler, by its own accounting: CPU time of long ticks
-  uint64_t ticks;          // signals delivered
-  uint64_t overruns;       // timer expirations merged into those signals
-  uint64_t last_cpu_ns;    // the thread's CPU clock at its last tick
-  uint64_t paused_ns;      // CPU time between ticks that came while paused: in no sample
-  uint16_t timer_errno;
+  uint64_t end_time_ns;         // 0 while alive, and for ever if the process was killed
+  uint64_t start_cpu_ns;        // the thread's CPU clock when sampling of it began
+  uint64_t end_cpu_ns;          // and when it ended; 0 = not known
+  uint64_t start_routine;       // address; 0 for the main thread
+  uint64_t handler_ns;          // time inside our handler, by its own accounting: CPU time of long ticks
+  uint64_t ticks;               // signals delivered
+  uint64_t overruns;            // timer expirations merged into those signals
+  uint64_t last_cpu_ns;         // the thread's CPU clock at its last tick
+  uint64_t paused_ns;           // CPU time between ticks that came while paused: in no sample
+  uint16_t timer_errno;         // 0: its alternate stack has no room for ticks
   uint16_t interval_doublings;  // how often its interval was doubled because the handler took too much
   uint32_t created_ago_ns;      // from the call that created it to start_time_ns; at most UINT32_MAX
   char name[16];                // as of prctl(PR_GET_NAME) at its end, else at its last sample

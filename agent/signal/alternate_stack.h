@@ -4,6 +4,8 @@
 // (is_our_alternate_stack), hooks, the thread's own start and end.
 #pragma once
 
+#include <ucontext.h>
+
 #include <cstdint>
 
 #include "agent/signal/thread_block.h"
@@ -16,10 +18,15 @@ inline constexpr uint32_t kAlternateStackBytes = 256 * 1024;
 
 /// At agent start: what the kernel says of its frames (AT_MINSIGSTKSZ; 0: it does not).
 void learn_signal_frame(uint64_t bytes);
-/// Whether so much of an alternate stack has room for a tick: the kernel's frame and what the handler takes.
-bool has_room_for_tick(uint64_t bytes);
-/// Whether it has that beside a handler of the program's, of which nobody knows what it takes.
-bool has_room_beside_handler(uint64_t bytes);
+/// Whether so much of an alternate stack has room for a tick that leaves at once: the kernel's frame.
+bool holds_frame(uint64_t bytes);
+/// And for one that takes the thread's stack.
+bool holds_tick(uint64_t bytes);
+/// Whether the frame that the kernel made with this context leaves room for a tick's stack to be taken, on
+/// the alternate stack where it lies; on the thread's own there always is.
+bool has_room_for_tick(const ucontext_t& context);
+/// Whether a whole tick has room there beside whatever the program's handler takes.
+bool has_room_beside_handler(const ucontext_t& context);
 /// The alternate stack that the calling thread stands on; of no size where it stands on none.
 StackBounds alternate_stack_here();
 

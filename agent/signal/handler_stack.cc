@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "agent/signal/agent_state.h"
+#include "agent/signal/alternate_stack.h"
 #include "agent/signal/kernel_signal.h"
 #include "agent/signal/raw_syscall.h"
 
@@ -133,6 +134,18 @@ bool is_to_be_moved(const ucontext_t& context) {
          is_on_own_stack(block->stack, stack_pointer(context));
 }
 
+/// While a handler stands on a stack of the program's where a tick's frame, beside what the handler takes,
+/// may have no room: the kernel would end the process. The mask that was interrupted comes back with the
+/// frame. Not with SA_NODEFER, as one that leaves by longjmp would leave them blocked; nor what the program
+/// handles, of which the masks are its own.
+void hold_ticks_where_small(int flags, const ucontext_t& context) {
+  ThreadBlock* block = agent_state.recorded() ? current_block : nullptr;
+  if (!block || has_room_beside_handler(context) || (flags & SA_NODEFER)) return;
+  block->held = {agent_state.tick_signals & ~agent_state.handled_signals(),
+                 {address_of(context.uc_stack.ss_sp), frame_of(context)}};
+  raw_syscall(__NR_rt_sigprocmask, SIG_BLOCK, as_arg(&block->held.signals), 0, kKernelSetBytes);
+}
+
 }  // namespace
 
 EnteredHandler entered_handler(int number) {
@@ -151,10 +164,12 @@ void set_entered_handler(int number, const EnteredHandler& entered) {
 
 [[gnu::noinline]] void enter_on_its_stack(int number, siginfo_t* info, void* interrupted) {
   auto& context = *static_cast<ucontext_t*>(interrupted);
-  const AnyHandler handler = entered_handler(number).handler;
+  const EnteredHandler entered = entered_handler(number);
   const uint64_t return_address_at = address_of(__builtin_frame_address(0)) + sizeof(uint64_t);
-  if (is_frame_of_kernel(context, return_address_at)) enter_if_on_our_stack(handler, number, *info, context);
-  return handler(number, info, interrupted);
+  if (is_frame_of_kernel(context, return_address_at))
+    enter_if_on_our_stack(entered.handler, number, *info, context);
+  hold_ticks_where_small(entered.flags, context);
+  return entered.handler(number, info, interrupted);
 }
 
 void enter_if_on_our_stack(AnyHandler handler, int number, siginfo_t& info, ucontext_t& context) {

@@ -51,6 +51,17 @@ struct MaskedWait {
   uint64_t mask = 0;
 };
 
+/// Signals of ticks that are blocked while a handler of the program's stands on a small alternate stack. One
+/// that leaves by a jump takes no leave here: they are held for who stands there.
+struct HeldTicks {
+  uint64_t signals = 0;
+  StackBounds where{};  // below the handler's frame
+
+  [[gnu::always_inline]] uint64_t here() const {
+    return where.contains(reinterpret_cast<uint64_t>(__builtin_frame_address(0))) ? signals : 0;
+  }
+};
+
 struct ThreadBlock {
   format::ThreadRecord* record = nullptr;  // in the file, or `unrecorded` when there was no room
   Chunk record_chunk;                      // keeps it mapped
@@ -69,6 +80,7 @@ struct ThreadBlock {
   SelfLimit self_limit;
   bool live = false;
   uint64_t program_blocks = 0;  // of the signals of ticks, as it believes: ticks are let in all the same
+  HeldTicks held;
   MaskedWait masked_wait;
 
   // Not the handler's: the hooks'.
@@ -88,7 +100,7 @@ struct ThreadBlock {
   ThreadBlock* previous = nullptr;
   uint8_t* alternate_stack = nullptr;
   bool alternate_stack_installed = false;
-  bool has_small_stack = false;  // one of the program's without room for a tick: there are none
+  bool has_small_stack = false;  // one of the program's without room for a tick's frame: there are none
   /// A handler's gift stays with a process's first thread, whose alternate stack the kernel mostly has as
   /// none of size 0 and not as disabled: a signal's return puts that back in vain. With us it puts ours back.
   bool program_gave_stack = false;

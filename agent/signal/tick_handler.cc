@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "agent/signal/agent_state.h"
+#include "agent/signal/alternate_stack.h"
 #include "agent/signal/clock.h"
 #include "agent/signal/handler_stack.h"
 #include "agent/signal/interrupted_call.h"
@@ -103,6 +104,8 @@ void tick(ThreadBlock& block, const siginfo_t& info, const ucontext_t& context) 
   ThreadBlock* block = current_block;
   auto& interrupted = *static_cast<ucontext_t*>(context);
   if (is_tick(*info, block)) {
+    // Its time is in the next one's.
+    if (!has_room_for_tick(interrupted)) return count(format::Counter::kTicksWithoutRoom);
     int saved_errno = errno;
     tick(*block, *info, interrupted);
     leave_call_to_program(*block, interrupted);

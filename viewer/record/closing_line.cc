@@ -91,6 +91,9 @@ std::string why_few_samples(const Finalized& profile, const RunEnd& end, Nanos i
                        plural(profile.threads_unsampled, "thread was", "threads were"),
                        std::strerror(profile.last_errno),
                        profile.last_errno == EAGAIN ? "; see ulimit -i" : "");
+  if (profile.loaded && profile.small_stacks)
+    return fmt::format("{} not sampled at the end: an alternate signal stack without room for a tick",
+                       plural(profile.small_stacks, "thread was", "threads were"));
   std::string so = profile.samples ? "few samples" : "no samples";
   const bool few = profile.samples < kFew;
   // Ticks that come before recording begins say nothing of samples.

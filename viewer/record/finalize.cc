@@ -51,7 +51,9 @@ RunCounts counts_of(const load::Profile& profile) {
   result.refused_processes = profile.refusals.size();
   if (!profile.refusals.empty()) result.first_refusal = profile.refusals.front();
   for (const load::Thread& thread : profile.threads) {
-    if (thread.no_timer) {
+    if (thread.no_timer && thread.timer_errno == 0) {
+      ++result.small_stacks;
+    } else if (thread.no_timer) {
       ++result.threads_unsampled;
       result.last_errno = int(thread.timer_errno);
     }

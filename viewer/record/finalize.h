@@ -32,6 +32,7 @@ struct RunCounts {
   load::Refusal first_refusal;
   uint64_t filtered = 0;           // processes that forbade themselves what the agent needs
   uint64_t threads_unsampled = 0;  // without a timer, or memory for it
+  uint64_t small_stacks = 0;       // without ticks, for an alternate stack of theirs
   uint64_t samples_lost = 0;
   int last_errno = 0;         // of an agent that could not go on
   bool no_space = false;      // an agent could not make its file larger

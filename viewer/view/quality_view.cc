@@ -56,16 +56,21 @@ std::string threads_named(const load::Profile& profile, const std::vector<Thread
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// Of threads without a timer: what the kernel said.
+/// Why so many threads have no ticks: what the kernel said; 0: it was not asked.
+std::string why_without_ticks(uint32_t error, size_t count) {
+  if (error == 0)
+    return fmt::format(" {} an alternate signal stack without room for a tick.",
+                       count == 1 ? "1 has" : fmt::format("{} have", count));
+  return fmt::format(" {} a timer: {}.", count == 1 ? "1 was refused" : fmt::format("{} were refused", count),
+                     std::strerror(int(error)));
+}
+
 std::string refused_timers(const load::Profile& profile, const std::vector<ThreadId>& threads) {
   std::map<uint32_t, size_t> timers;  // by errno
   for (const ThreadId thread : threads)
     if (profile.threads[thread.index()].no_timer) ++timers[profile.threads[thread.index()].timer_errno];
   std::string words;
-  for (const auto& [error, count] : timers)
-    words +=
-        fmt::format(" {} a timer: {}.", count == 1 ? "1 was refused" : fmt::format("{} were refused", count),
-                    std::strerror(int(error)));
+  for (const auto& [error, count] : timers) words += why_without_ticks(error, count);
   return words;
 }
 
