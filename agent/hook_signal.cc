@@ -35,6 +35,7 @@ Real<Handler(int, Handler)> real_signal{"signal"};
 Real<Handler(int, Handler)> real_sysv_signal{"__sysv_signal"};
 Real<int(int)> real_sigignore{"sigignore"};
 Real<Handler(int, Handler)> real_sigset{"sigset"};
+Real<int(int, int)> real_siginterrupt{"siginterrupt"};
 Real<int(const stack_t*, stack_t*)> real_sigaltstack{"sigaltstack"};
 
 bool is_fault(int signal) {
@@ -152,7 +153,10 @@ Handler set_program_handler(ProgramSignal& of_program, Handler handler, int flag
   return before.sa_handler;
 }
 
-constexpr int kBsd = SA_RESTART;
+/// Those of ticks whose handlers by signal() interrupt system calls, as siginterrupt() said.
+std::atomic<uint64_t> interrupting{0};
+
+int bsd_flags(const ProgramSignal& of_program) { return interrupting & of_program.bit() ? 0 : SA_RESTART; }
 constexpr int kSystemV = int(SA_RESETHAND | SA_NODEFER);
 
 /// The kernel's answer is our handler of ticks in a child of vfork or of a clone, which has our dispositions
@@ -200,7 +204,7 @@ int other_sigaction(int signal, const struct sigaction* action, struct sigaction
 
 void resolve_signal_hooks() {
   sigaction_real.get(), real_signal.get(), real_sysv_signal.get(), real_sigignore.get(), real_sigset.get();
-  real_sigaltstack.get();
+  real_siginterrupt.get(), real_sigaltstack.get();
 }
 
 void release_pending_signals(uint64_t signals) {
@@ -270,7 +274,7 @@ VARVE_HOOK int sigaction(int signal, const struct sigaction* action, struct siga
 
 VARVE_HOOK Handler signal(int number, Handler handler) noexcept {
   ProgramSignal* of_program = owned(number);
-  return of_program ? set_program_handler(*of_program, handler, kBsd)
+  return of_program ? set_program_handler(*of_program, handler, bsd_flags(*of_program))
                     : as_the_program_set(number, real_signal(number, handler));
 }
 
@@ -299,6 +303,18 @@ VARVE_HOOK Handler sigset(int number, Handler handler) noexcept {
   ProgramSignal* of_program = handler == SIG_HOLD ? nullptr : owned(number);
   return of_program ? set_program_handler(*of_program, handler, 0)
                     : as_the_program_set(number, real_sigset(number, handler));
+}
+
+/// The C library's changes the kernel's copy, which is ours, and what its own signal() does.
+VARVE_HOOK int siginterrupt(int number, int interrupts) noexcept {
+  const int result = real_siginterrupt(number, interrupts);
+  ProgramSignal* of_program = result ? nullptr : owned(number);
+  if (!of_program) return result;
+  struct sigaction action = of_program->get();
+  action.sa_flags = interrupts ? action.sa_flags & ~SA_RESTART : action.sa_flags | SA_RESTART;
+  interrupting = interrupts ? interrupting | of_program->bit() : interrupting & ~of_program->bit();
+  set_program_action(*of_program, action);
+  return result;
 }
 
 VARVE_HOOK int sigaltstack(const stack_t* stack, stack_t* before) noexcept {

@@ -20,6 +20,14 @@ bool is_forced(const siginfo_t& info) {
 
 }  // namespace
 
+void send_again(const siginfo_t& info) {
+  const long pid = raw_syscall(__NR_getpid);
+  if (info.si_code == SI_TKILL)
+    raw_syscall(__NR_tgkill, pid, this_thread(), info.si_signo);
+  else if (failed(raw_syscall(__NR_rt_sigqueueinfo, pid, info.si_signo, as_arg(&info))))
+    raw_syscall(__NR_kill, pid, info.si_signo);
+}
+
 /// By system call: sigaction() would add its SA_RESTORER to the flags that the program sees.
 bool ProgramSignal::set_in_kernel(void (*handler)(int), unsigned long flags) const {
   const KernelAction action{reinterpret_cast<void*>(handler), flags};
@@ -28,6 +36,13 @@ bool ProgramSignal::set_in_kernel(void (*handler)(int), unsigned long flags) con
 
 bool ProgramSignal::send_to(int thread) const {
   return !failed(raw_syscall(__NR_tgkill, raw_syscall(__NR_getpid), thread, number_));
+}
+
+/// With its value, where the kernel takes this thread's word for who sent it: not for kill() and its own.
+bool ProgramSignal::hand_to(int thread, const siginfo_t& info) const {
+  return !failed(
+             raw_syscall(__NR_rt_tgsigqueueinfo, raw_syscall(__NR_getpid), thread, number_, as_arg(&info))) ||
+         send_to(thread);
 }
 
 /// The default action of these signals is to end the process: restore it, send the signal again, and let it
@@ -45,10 +60,7 @@ void ProgramSignal::die(ucontext_t& context) const {
 /// handler, and sends it again: to the thread, if it was meant, else to any that does not block it.
 void ProgramSignal::pass_on(const siginfo_t& info, ucontext_t& context) const {
   context.uc_sigmask.__val[0] |= bit();
-  if (info.si_code == SI_TKILL)
-    send_to(this_thread());
-  else
-    raw_syscall(__NR_kill, raw_syscall(__NR_getpid), number_);
+  send_again(info);
 }
 
 /// Our own handler runs with nearly all signals blocked; the program's has the mask that it asked for. Where
@@ -86,14 +98,19 @@ void ProgramSignal::deliver(siginfo_t& info, ucontext_t& context, bool blocked, 
   }
   // A tick of an event that a child of a fork has, too, and that thus outlives its thread's recording.
   const bool is_late_tick = info.si_signo == SIGTRAP && info.si_code == format::kTrapPerf;
-  if (action.sa_handler == SIG_IGN || is_late_tick) return;
+  if (is_late_tick || (action.sa_handler == SIG_IGN && !blocked)) return;
   if (!blocked) return die(context);
   keep_pending(info);
-  // A wait that begins from now on finds it; one that began before is told. A thread that left its wait by a
-  // jump, or ended in it, no longer waits.
-  siginfo_t kept;
-  int waiter = waiter_.load();
-  if (waiter && waiter != this_thread() && take_pending(kept) && !send_to(waiter)) keep_pending(kept);
+  // A wait that begins from now on finds it; one that began before is told. Who handles it does not wait, but
+  // may have left a wait by a jump.
+  end_wait();
+  for (const std::atomic<int>& each : waiters_) {
+    siginfo_t kept;
+    const int waiter = each.load();
+    if (!waiter || !take_pending(kept)) continue;
+    if (hand_to(waiter, kept)) return;
+    keep_pending(kept);
+  }
 }
 
 void ProgramSignal::keep_pending(const siginfo_t& info) {
@@ -103,11 +120,18 @@ void ProgramSignal::keep_pending(const siginfo_t& info) {
   pending_.store(true);
 }
 
-void ProgramSignal::begin_wait() { waiter_.store(this_thread()); }
+/// Beyond so many the last place is of who came last.
+void ProgramSignal::begin_wait() {
+  const int mine = this_thread();
+  for (std::atomic<int>& each : waiters_)
+    if (int none = 0; each.compare_exchange_strong(none, mine)) return;
+  waiters_[kMostWaiters - 1].store(mine);
+}
 
 void ProgramSignal::end_wait() {
-  int mine = this_thread();
-  waiter_.compare_exchange_strong(mine, 0);
+  const int mine = this_thread();
+  for (std::atomic<int>& each : waiters_)
+    if (int waiter = mine; each.load() == mine) each.compare_exchange_strong(waiter, 0);
 }
 
 void ProgramSignal::put_back_unhandled() {

@@ -17,6 +17,11 @@ namespace varve::agent {
 /// A function, whatever the flags that stand with it.
 inline bool is_handler(void (*handler)(int)) { return handler != SIG_DFL && handler != SIG_IGN; }
 
+/// Sends what the calling thread was given once more: to the thread where it was meant for that, else to the
+/// process, with its value. The kernel lets no thread but the first send what somebody's kill() sent: then
+/// the sender is this process.
+void send_again(const siginfo_t& info);
+
 class ProgramSignal {
  public:
   /// Which it is, once ticks come by it; before, 0.
@@ -36,7 +41,7 @@ class ProgramSignal {
   void reset_after_fork() {
     lock_.unlock();
     pending_.store(false, std::memory_order_relaxed);
-    waiter_.store(0, std::memory_order_relaxed);
+    for (std::atomic<int>& each : waiters_) each.store(0, std::memory_order_relaxed);
   }
 
   /// True while the program has a handler of its own: then its masks are left as it wants them.
@@ -52,7 +57,7 @@ class ProgramSignal {
   void put_back_unhandled();
 
   /// Around a wait for the signal, which the calling thread has blocked in the kernel: what would stay
-  /// pending is sent to it, as if by tgkill. Of several threads that wait it is the last.
+  /// pending is sent to one that waits.
   void begin_wait();
   void end_wait();
   bool has_pending() const { return pending_.load(); }
@@ -64,6 +69,7 @@ class ProgramSignal {
  private:
   bool set_in_kernel(void (*handler)(int), unsigned long flags) const;
   bool send_to(int thread) const;
+  bool hand_to(int thread, const siginfo_t& info) const;
   void die(ucontext_t& context) const;
   void pass_on(const siginfo_t& info, ucontext_t& context) const;
   void call(const struct sigaction& action, siginfo_t& info, ucontext_t& context, bool by_kernel) const;
@@ -73,7 +79,8 @@ class ProgramSignal {
   SpinLock lock_;
   std::atomic<bool> handled_{false};
   std::atomic<bool> pending_{false};
-  std::atomic<int> waiter_{0};  // thread id; 0: none
+  static constexpr unsigned kMostWaiters = 16;
+  std::atomic<int> waiters_[kMostWaiters] = {};  // thread ids; 0: none
   siginfo_t pending_info_ = {};
   struct sigaction action_ = {};
 };

@@ -113,16 +113,6 @@ long keep_to_timer(ThreadBlock& block, uint64_t interval_ns, long error) {
   return result;
 }
 
-/// To the thread where it was meant for that, else to the process, with its value. The kernel lets no thread
-/// but the first send what somebody's kill() sent: then the sender is this process.
-void send_again(siginfo_t& info) {
-  const long pid = raw_syscall(__NR_getpid);
-  if (info.si_code == SI_TKILL)
-    raw_syscall(__NR_tgkill, pid, raw_syscall(__NR_gettid), info.si_signo);
-  else if (failed(raw_syscall(__NR_rt_sigqueueinfo, pid, info.si_signo, as_arg(&info))))
-    raw_syscall(__NR_kill, pid, info.si_signo);
-}
-
 /// Signals of the program's own that were pending beside a tick are sent again. The kernel keeps one of each
 /// number for the thread and one for the process.
 void drain_ticks(const ThreadBlock& block) {

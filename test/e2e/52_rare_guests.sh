@@ -11,6 +11,7 @@ rare() {
   "$VARVE" report quality "$1" >said 2>&1 || fail "report quality of $1: $(cat said)"
 }
 build rare -D_GNU_SOURCE -I. -pthread <<'C'
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <string.h>
@@ -177,10 +178,85 @@ static int unseen_children(void) {
   return 0;
 }
 
+/* Threads that wait for SIGPROF and SIGTRAP get them with their values, each that waits in its turn, or later those that were ignored. */
+static int awaited;
+static void* waits(void* pipe) {
+  sigset_t set;
+  siginfo_t got = {0};
+  int ready = 1;
+  sigemptyset(&set);
+  sigaddset(&set, awaited);
+  for (int i = 0; i < 2; ++i) {
+    int number = -1;
+    while (number < 0) number = sigwaitinfo(&set, &got); /* The kernel may wake two for one. */
+    printf("%d code %d value %d\n", number, got.si_code, got.si_value.sival_int);
+    fflush(stdout);
+    if (write(*(int*)pipe, &ready, sizeof ready) < 0) return NULL;
+  }
+  return pipe;
+}
+static void wait_for_all(int number) {
+  const struct timespec soon = {0, 100000000};
+  pthread_t threads[3];
+  sigset_t set;
+  int pipes[2], ready;
+  siginfo_t got;
+  awaited = number;
+  sigemptyset(&set);
+  sigaddset(&set, number);
+  sigprocmask(SIG_BLOCK, &set, NULL);
+  if (pipe(pipes)) exit(8);
+  for (int i = 0; i < 3; ++i) pthread_create(&threads[i], NULL, waits, &pipes[1]);
+  usleep(20000);
+  for (int i = 0; i < 6; ++i) {
+    work_ms(10);
+    sigqueue(getpid(), number, (union sigval){.sival_int = 40 + i});
+    if (read(pipes[0], &ready, sizeof ready) < 0) exit(8);
+  }
+  for (int i = 0; i < 3; ++i) pthread_join(threads[i], NULL);
+  handle(number, SIG_IGN, 0);
+  kill(getpid(), number);
+  printf("ignored and waited for: %d\n", sigtimedwait(&set, &got, &soon));
+}
+static int waiters(void) {
+  alarm(20);
+  wait_for_all(SIGPROF);
+  wait_for_all(SIGTRAP);
+  return 0;
+}
+
+/* Signals that are to interrupt calls, as an old function says. */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+static int interrupts(void) {
+  const int numbers[] = {SIGUSR1, SIGPROF, SIGTRAP};
+  for (int i = 0; i < 6; ++i) {
+    const int number = numbers[i % 3];
+    const pid_t parent = getpid();
+    struct sigaction now;
+    char byte;
+    int pipes[2];
+    if (i < 3) siginterrupt(number, 1);
+    signal(number, work_in_handler);
+    if (i >= 3) siginterrupt(number, 0), siginterrupt(number, 1);
+    sigaction(number, NULL, &now);
+    if (pipe(pipes)) exit(8);
+    fflush(stdout);
+    const pid_t child = fork();
+    if (!child) {
+      usleep(30000), kill(parent, number), usleep(150000);
+      _exit(write(pipes[1], "", 1) != 1);
+    }
+    printf("read %ld, flags %x\n", (long)read(pipes[0], &byte, 1), (unsigned)now.sa_flags);
+    waitpid(child, NULL, 0);
+  }
+  return 0;
+}
+
 int main(int count, char** words) {
   const struct { const char* name; int (*run)(void); } kinds[] = {
     {"dispatch", dispatch}, {"no_counter", no_counter}, {"tiny_2048", tiny_2048}, {"tiny_4096", tiny_4096},
-    {"handlers_8192", handlers_8192}, {"own_signals", own_signals}, {"leaves", leaves}, {"unseen_children", unseen_children}};
+    {"handlers_8192", handlers_8192}, {"own_signals", own_signals}, {"leaves", leaves}, {"unseen_children", unseen_children},
+    {"waiters", waiters}, {"interrupts", interrupts}};
   for (size_t i = 0; count > 1 && i < sizeof kinds / sizeof *kinds; ++i)
     if (!strcmp(kinds[i].name, words[1])) return kinds[i].run();
   return 9;
@@ -212,3 +288,7 @@ expect_eq "what bare says" "$(cat bare)" "left 5, blocked 0 0"
 holds "samples afterwards" "$(summary sampled_ns leaves) > 0.7 * $(summary cpu_ns leaves)"
 rare unseen_children
 expect_eq "what bare says" "$(cat bare)" $'child ended 27\nchild ended 27'
+rare waiters
+expect_eq "values that bare waited for" "$(grep -cE '^(27|5) code -1 value 4[0-5]$' bare)" 12
+rare interrupts
+expect_eq "calls that bare interrupts" "$(grep -c '^read -1, flags [0-9a-f]*4000000$' bare)" 6
