@@ -77,9 +77,16 @@ struct sigaction as_the_kernel_keeps(struct sigaction action) {
 
 }  // namespace
 
+void let_left_in(ThreadBlock& block) {
+  if (!block.held.signals || block.held.here()) return;
+  change_mask(SIG_UNBLOCK, block.held.signals & ~block.program_blocks);
+  block.held = {};
+}
+
 /// A copy: to read what is in no memory faults here, where the program's handler of faults is let in.
 void set_program_action(ProgramSignal& of_program, const struct sigaction wanted) {
   const struct sigaction action = as_the_kernel_keeps(wanted);
+  if (current_block) let_left_in(*current_block);
   bool was_handled = of_program.handled();
   {
     SignalBlock guard;

@@ -82,8 +82,8 @@ class WaitMask {
  public:
   WaitMask(long number, const sigset_t* given)
       : known_(is_set(given)),
-        filtered_(given, known_ ? kept_out() : 0),
-        block_(known_ && agent_state.recorded() ? current_block : nullptr) {
+        block_(known_ && agent_state.recorded() ? current_block : nullptr),
+        filtered_(given, known_ ? kept_out() : 0, block_ ? block_->held.here() : 0) {
     if (!block_) return;
     blocked_before_ = block_->program_blocks;
     outer_ = block_->masked_wait;
@@ -102,8 +102,8 @@ class WaitMask {
 
  private:
   bool known_;
-  FilteredSet filtered_;
   ThreadBlock* block_;
+  FilteredSet filtered_;
   uint64_t blocked_before_ = 0;
   MaskedWait outer_;
 };
@@ -142,8 +142,12 @@ void let_held_in(const sigset_t& set, const ThreadBlock& block) {
 int change_program_mask(Real<MaskChange>& real, int how, const sigset_t* set, sigset_t* before) {
   ThreadBlock* block = agent_state.recorded() ? current_block : nullptr;
   if (!block) return real(how, set, before);
+  let_left_in(*block);
   const uint64_t held = blocked_for_a_handler(*block, how, set), held_here = block->held.here();
-  FilteredSet filtered(set, set && how != SIG_UNBLOCK ? kept_out() & ~held : 0,
+  FilteredSet filtered(set,
+                       !set                 ? 0
+                       : how == SIG_UNBLOCK ? held_here
+                                            : kept_out() & ~held,
                        set && how == SIG_SETMASK ? held_here : 0);
   const uint64_t was = block->program_blocks, will = blocked_after(how, set, was) & ~held;
   const uint64_t let_in = was & ~will;

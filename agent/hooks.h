@@ -51,6 +51,8 @@ bool begin_tick_signal(int number);
 /// Gives these signals the program's own dispositions, and our alternate stack back: this process is not
 /// recorded. `block` is the calling thread's, or null.
 void end_tick_signals(ThreadBlock* block);
+/// Lets the calling thread's ticks in again that were held from a handler which it has left by a jump.
+void let_left_in(ThreadBlock& block);
 /// The program has it do that from now on: as its sigaction() did.
 void set_program_action(ProgramSignal& of_program, const struct sigaction wanted);
 /// What the C library set past our hooks becomes the program's, and the kernel has ours again. False: the

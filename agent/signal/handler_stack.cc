@@ -134,16 +134,22 @@ bool is_to_be_moved(const ucontext_t& context) {
          is_on_own_stack(block->stack, stack_pointer(context));
 }
 
-/// While a handler stands on a stack of the program's where a tick's frame, beside what the handler takes,
-/// may have no room: the kernel would end the process. The mask that was interrupted comes back with the
-/// frame. Not with SA_NODEFER, as one that leaves by longjmp would leave them blocked; nor what the program
-/// handles, of which the masks are its own.
-void hold_ticks_where_small(int flags, const ucontext_t& context) {
-  ThreadBlock* block = agent_state.recorded() ? current_block : nullptr;
-  if (!block || has_room_beside_handler(context) || (flags & SA_NODEFER)) return;
-  block->held = {agent_state.tick_signals & ~agent_state.handled_signals(),
-                 {address_of(context.uc_stack.ss_sp), frame_of(context)}};
-  raw_syscall(__NR_rt_sigprocmask, SIG_BLOCK, as_arg(&block->held.signals), 0, kKernelSetBytes);
+/// What to hold while a handler stands where the frame of a tick, beside what the handler takes, may have no
+/// room: the kernel would end the process. A breakpoint of the program's must not be blocked.
+HeldTicks ticks_to_hold(const ucontext_t& context) {
+  constexpr uint64_t kTrap = uint64_t{1} << (SIGTRAP - 1);
+  return {agent_state.tick_signals & ~(agent_state.handled_signals() & kTrap),
+          {address_of(context.uc_stack.ss_sp), frame_of(context)}};
+}
+
+/// The mask that was interrupted comes back with the frame.
+void call_on_small_stack(ThreadBlock& block, AnyHandler handler, int number, siginfo_t* info,
+                         ucontext_t& context) {
+  const HeldTicks before = block.held;
+  block.held = ticks_to_hold(context);
+  raw_syscall(__NR_rt_sigprocmask, SIG_BLOCK, as_arg(&block.held.signals), 0, kKernelSetBytes);
+  handler(number, info, &context);
+  block.held = before;
 }
 
 }  // namespace
@@ -164,12 +170,13 @@ void set_entered_handler(int number, const EnteredHandler& entered) {
 
 [[gnu::noinline]] void enter_on_its_stack(int number, siginfo_t* info, void* interrupted) {
   auto& context = *static_cast<ucontext_t*>(interrupted);
-  const EnteredHandler entered = entered_handler(number);
+  const AnyHandler handler = entered_handler(number).handler;
   const uint64_t return_address_at = address_of(__builtin_frame_address(0)) + sizeof(uint64_t);
-  if (is_frame_of_kernel(context, return_address_at))
-    enter_if_on_our_stack(entered.handler, number, *info, context);
-  hold_ticks_where_small(entered.flags, context);
-  return entered.handler(number, info, interrupted);
+  if (is_frame_of_kernel(context, return_address_at)) enter_if_on_our_stack(handler, number, *info, context);
+  ThreadBlock* block = agent_state.recorded() ? current_block : nullptr;
+  if (block && !has_room_beside_handler(context))
+    return call_on_small_stack(*block, handler, number, info, context);
+  return handler(number, info, interrupted);
 }
 
 void enter_if_on_our_stack(AnyHandler handler, int number, siginfo_t& info, ucontext_t& context) {

@@ -101,12 +101,13 @@ void ProgramSignal::deliver(siginfo_t& info, ucontext_t& context, bool blocked, 
   if (is_late_tick || (action.sa_handler == SIG_IGN && !blocked)) return;
   if (!blocked) return die(context);
   keep_pending(info);
-  // A wait that begins from now on finds it; one that began before is told. Who handles it does not wait, but
-  // may have left a wait by a jump.
+  // A wait that begins from now on finds it; one that began before is told: the last first, as a wait may
+  // have been left by a jump. Who handles it does not wait.
   end_wait();
-  for (const std::atomic<int>& each : waiters_) {
+  const unsigned last = last_waiter_.load();
+  for (unsigned back = 0; back < kMostWaiters; ++back) {
     siginfo_t kept;
-    const int waiter = each.load();
+    const int waiter = waiters_[(last - back) % kMostWaiters].load();
     if (!waiter || !take_pending(kept)) continue;
     if (hand_to(waiter, kept)) return;
     keep_pending(kept);
@@ -120,13 +121,8 @@ void ProgramSignal::keep_pending(const siginfo_t& info) {
   pending_.store(true);
 }
 
-/// Beyond so many the last place is of who came last.
-void ProgramSignal::begin_wait() {
-  const int mine = this_thread();
-  for (std::atomic<int>& each : waiters_)
-    if (int none = 0; each.compare_exchange_strong(none, mine)) return;
-  waiters_[kMostWaiters - 1].store(mine);
-}
+/// In the place after the last one's; of more than these the oldest is forgotten.
+void ProgramSignal::begin_wait() { waiters_[++last_waiter_ % kMostWaiters].store(this_thread()); }
 
 void ProgramSignal::end_wait() {
   const int mine = this_thread();

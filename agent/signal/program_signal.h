@@ -80,7 +80,8 @@ class ProgramSignal {
   std::atomic<bool> handled_{false};
   std::atomic<bool> pending_{false};
   static constexpr unsigned kMostWaiters = 16;
-  std::atomic<int> waiters_[kMostWaiters] = {};  // thread ids; 0: none
+  std::atomic<int> waiters_[kMostWaiters] = {};  // thread ids, in a ring; 0: none
+  std::atomic<unsigned> last_waiter_{0};
   siginfo_t pending_info_ = {};
   struct sigaction action_ = {};
 };

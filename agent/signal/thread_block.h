@@ -51,8 +51,8 @@ struct MaskedWait {
   uint64_t mask = 0;
 };
 
-/// Signals of ticks that are blocked while a handler of the program's stands on a small alternate stack. One
-/// that leaves by a jump takes no leave here: they are held for who stands there.
+/// Signals of ticks that are blocked while a handler of the program's stands on a small alternate stack. Who
+/// stands elsewhere, and still finds them here, has left it by a jump.
 struct HeldTicks {
   uint64_t signals = 0;
   StackBounds where{};  // below the handler's frame
