@@ -83,7 +83,12 @@ void TimelineScreen::point_at(const Pointed& before) {
   cursor_ = slice_at(before.cursor);
   if (before.mark) mark_ = slice_at(*before.mark);
   if (before.mark_end) mark_end_ = slice_at(*before.mark_end);
-  line_ = std::min(line_, threads_.empty() ? 0 : threads_.size() - 1);
+  select(line_);
+}
+
+/// The last one, of a line that is there no more.
+void TimelineScreen::select(size_t line) {
+  line_ = std::min(line, threads_.empty() ? 0 : threads_.size() - 1);
 }
 
 std::string_view TimelineScreen::strip_of(size_t row, std::string_view column) const {
@@ -350,7 +355,7 @@ bool TimelineScreen::search(const analyze::Pattern& pattern, Direction direction
 }
 
 std::function<void()> TimelineScreen::way_back_in_view() {
-  return [this, line = line_, top = top_] { line_ = line, top_ = top; };
+  return [this, line = line_, top = top_] { select(line), top_ = top; };
 }
 
 }  // namespace varve::tui

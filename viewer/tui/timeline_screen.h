@@ -43,6 +43,7 @@ class TimelineScreen : public ViewScreen {
   void refresh(size_t slices);
   Pointed pointed() const;
   void point_at(const Pointed& before);
+  void select(size_t line);
   uint64_t middle_of(size_t slice) const;
   size_t slice_at(uint64_t time) const;
   void draw_axis(Pane& pane, size_t row) const;
