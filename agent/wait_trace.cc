@@ -3,7 +3,6 @@
 // Context: any thread of the target, its signal handlers included.
 #include "agent/wait_trace.h"
 
-#include <signal.h>
 #include <sys/mman.h>
 #include <threads.h>
 

@@ -57,11 +57,10 @@ static int no_counter(void) {
 
 /* A stack of so many bytes with a page below it that must stay as it is. */
 static unsigned char* memory;
-static char* stack_of(size_t bytes) {
+static void stack_of(size_t bytes) {
   memory = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   memset(memory, 0xa5, 32768);
   sigaltstack(&(stack_t){.ss_sp = memory + 32768, .ss_size = bytes}, NULL);
-  return (char*)memory;
 }
 static int spoilt(void) {
   int count = 0;
@@ -263,7 +262,7 @@ static int waiters(void) {
   return 0;
 }
 
-/* Signals that are to interrupt calls, as an old function says. */
+/* Signals that are to interrupt calls, as an old function says. They come once the call waits. */
 static int sleeps(pid_t process) {
   char path[64], text[256] = "";
   snprintf(path, sizeof path, "/proc/%d/stat", process);
