@@ -121,8 +121,15 @@ void ProgramSignal::keep_pending(const siginfo_t& info) {
   pending_.store(true);
 }
 
-/// In the place after the last one's; of more than these the oldest is forgotten.
-void ProgramSignal::begin_wait() { waiters_[++last_waiter_ % kMostWaiters].store(this_thread()); }
+/// In the next free place after the last one's; of more than these one is forgotten.
+void ProgramSignal::begin_wait() {
+  const int mine = this_thread();
+  const unsigned last = last_waiter_.load();
+  for (unsigned place = last + 1; place <= last + kMostWaiters; ++place)
+    if (int none = 0; waiters_[place % kMostWaiters].compare_exchange_strong(none, mine))
+      return last_waiter_.store(place);
+  waiters_[(last + 1) % kMostWaiters].store(mine);
+}
 
 void ProgramSignal::end_wait() {
   const int mine = this_thread();

@@ -233,7 +233,7 @@ static void* waits(void* pipe) {
   return pipe;
 }
 static void wait_for_all(int number) {
-  const struct timespec soon = {0, 100000000};
+  const struct timespec soon = {0, 100000000}, no_time = {0, 0};
   pthread_t threads[3];
   sigset_t set;
   int pipes[2], ready;
@@ -245,6 +245,7 @@ static void wait_for_all(int number) {
   if (pipe(pipes)) exit(8);
   for (int i = 0; i < 3; ++i) pthread_create(&threads[i], NULL, waits, &pipes[1]);
   usleep(20000);
+  for (int i = 0; i < 40; ++i) sigtimedwait(&set, &got, &no_time);  // the others wait still
   for (int i = 0; i < 6; ++i) {
     work_ms(10);
     sigqueue(getpid(), number, (union sigval){.sival_int = 40 + i});
