@@ -144,6 +144,15 @@ Test(tui_again, a_marked_range_outlives_another_size) {
   cr_expect(driver.filter().starts_with("time "), "%s", driver.text().c_str());
 }
 
+/// Before 3.3 s there is no worker: a double click there shows less time, and fewer threads.
+Test(tui_again, a_search_that_is_given_up_goes_back_to_a_thread_that_is_there) {
+  ScreenDriver driver({.screen = "timeline"});
+  driver.press("G/<DoubleClick 13,20>");
+  cr_assert(!driver.shows("worker 5"), "%s", driver.text().c_str());
+  driver.press("<Esc>");
+  cr_expect(driver.message().ends_with("raytrace (TID 4711): running"), "%s", driver.text().c_str());
+}
+
 Test(tui_again, a_flame_that_is_still_to_come_has_no_cells) {
   test::RandomProfile made = test::example_profile();
   made.profile.without_samples = true;
