@@ -36,6 +36,7 @@ constexpr int32_t kAll = INT32_MAX;
 
 template <typename Object, typename Real>
 int signalled(Object* condition, Real& signal, int32_t threads) {
+  if (!anybody_waits(condition)) return signal(condition);
   note_signal(object_of(condition), threads);
   Releasing releasing(format::ObjectKind::kCondition, condition);
   return signal(condition);

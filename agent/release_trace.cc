@@ -60,7 +60,7 @@ void note_last_to_come(const LastToCome& last) {
 }
 
 void note_signal(uint64_t condition, int32_t threads) {
-  if (anybody_waits(condition)) wait_trace.waiters.signal(condition, threads, monotonic_ns());
+  wait_trace.waiters.signal(condition, threads, monotonic_ns());
 }
 
 void note_release(ObjectKind kind, uint64_t object, uint64_t time_ns) {

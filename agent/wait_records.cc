@@ -81,15 +81,6 @@ WaitRecord end_of_life(const WaitRecord& wait) {
 
 bool records_waits() { return in_recorded_process() && agent_state.takes_samples(agent_state.state()); }
 
-bool on_own_stack(const ThreadBlock& block, const void* place) {
-  return block.stack.contains(reinterpret_cast<uint64_t>(place));
-}
-
-bool has_room(const ThreadBlock& block, const void* here) {
-  constexpr uint64_t kRoom = 8192;
-  return !on_own_stack(block, here) || reinterpret_cast<uint64_t>(here) - block.stack.low >= kRoom;
-}
-
 bool write_wait_record(ThreadBlock& block, const WaitRecord& record, Detail detail) {
   if (!records_waits()) return false;
   if (block.record == &block.unrecorded) return count(format::Counter::kWaitsLost), false;

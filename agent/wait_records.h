@@ -48,11 +48,16 @@ class InTrace {
 /// Whether the process still records what happens.
 bool records_waits();
 
-bool on_own_stack(const ThreadBlock& block, const void* place);
+inline bool on_own_stack(const ThreadBlock& block, const void* place) {
+  return block.stack.contains(reinterpret_cast<uint64_t>(place));
+}
 
 /// To write a wait takes 2.5 KB of stack, with all that it calls. Of a stack that is not the thread's own
 /// nobody knows how much there is.
-bool has_room(const ThreadBlock& block, const void* here);
+inline bool has_room(const ThreadBlock& block, const void* here) {
+  constexpr uint64_t kRoom = 8192;
+  return !on_own_stack(block, here) || reinterpret_cast<uint64_t>(here) - block.stack.low >= kRoom;
+}
 
 /// With all signals blocked, in an InTrace. False: there is no record, which is counted where it was lost.
 bool write_wait_record(ThreadBlock& block, const WaitRecord& record, Detail detail);

@@ -71,12 +71,11 @@ void keep_slice(ThreadBlock& block, const OpenWait& wait, bool may_go_on, uint64
     block.slice = {};
 }
 
-void end_wait(ThreadBlock& block, const OpenWait& wait, Asked asked, bool timed_out, uint64_t now,
-              Detail detail = Detail::kNameAndStack) {
+[[gnu::noinline]] void keep_wait(ThreadBlock& block, const OpenWait& wait, bool timed_out, uint64_t now,
+                                 Detail detail) {
   const uint64_t duration = now > wait.begin_ns ? now - wait.begin_ns : 0;
   const bool is_long = duration >= agent_state.wait_min_ns;
   const bool ends_slices = !timed_out && is_slice_after(block.slice, wait);
-  if (!is_long && !ends_slices && asked == Asked::kNo) return;
   if (block.in_wait_trace) return count(format::Counter::kWaitsLost);
   InTrace tracing(block);
   keep_slice(block, wait, timed_out && is_long, now);
@@ -88,15 +87,26 @@ void end_wait(ThreadBlock& block, const OpenWait& wait, Asked asked, bool timed_
   write_sum(block, full);
 }
 
+/// Most calls that may wait come back at once: for these there is no more than this.
+inline void end_wait(ThreadBlock& block, const OpenWait& wait, Asked asked, bool timed_out, uint64_t now,
+                     Detail detail = Detail::kNameAndStack) {
+  if (asked == Asked::kYes || now >= wait.begin_ns + agent_state.wait_min_ns ||
+      (!timed_out && is_slice_after(block.slice, wait)))
+    keep_wait(block, wait, timed_out, now, detail);
+}
+
 void leave(const OpenWait& wait) {
   if (format::is_released(wait.kind)) wait_trace.waiters.leave(wait.object);
 }
 
-/// A handler of the program's may leave between any two of the stores: what has no scope is no wait.
+/// A handler of the program's may leave between any two of the stores: what has no scope is no wait. One by
+/// one, as the wait was written just before: the processor would have to wait to read all of it at once.
 void set_open(ThreadBlock& block, const OpenWait& wait, void* scope) {
   block.open_scope = nullptr;
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  block.open_wait = wait;
+  block.open_wait.kind = wait.kind;
+  block.open_wait.object = wait.object;
+  block.open_wait.begin_ns = wait.begin_ns;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   block.open_scope = scope;
 }
@@ -183,7 +193,7 @@ uint64_t Waiting::end() {
   if (mutex_ != 0) end_for_mutex(block, now);
   if (now >= wait_.begin_ns + agent_state.wait_min_ns) wait_.object = long_object_;
   if (!was_none_) end_wait(block, wait_, asked_, timed_out_, now);
-  if (awaits_event(block)) look_for_event(block, now);
+  if (is_time_for_event(block, now)) look_for_event(block, now);
   return now > wait_.begin_ns ? now - wait_.begin_ns : 0;
 }
 

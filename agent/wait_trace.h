@@ -68,7 +68,9 @@ class Waiting {
  public:
   Waiting(format::ObjectKind kind, uint64_t object, Asked asked = Asked::kYes);
   Waiting(const OpenWait& wait, Asked asked) : Waiting(wait.kind, wait.object, asked) {}
-  ~Waiting() { end(); }
+  ~Waiting() {
+    if (block_) end();
+  }
   Waiting(const Waiting&) = delete;
   Waiting& operator=(const Waiting&) = delete;
 

@@ -5,6 +5,8 @@
 // agent/wait_trace. Context: any; nothing here allocates.
 #pragma once
 
+#include <initializer_list>
+
 #include "common/sample_format.h"
 
 namespace varve::format {
@@ -31,18 +33,24 @@ enum class ObjectKind : uint8_t {
   kCount
 };
 
+/// A bit for each: hooks ask twice a call, and a table would be searched, and in their caches.
+constexpr uint32_t set_of(std::initializer_list<ObjectKind> kinds) {
+  static_assert(uint32_t(ObjectKind::kCount) <= 32);
+  uint32_t set = 0;
+  for (const ObjectKind each : kinds) set |= uint32_t{1} << uint32_t(each);
+  return set;
+}
+
 /// In objects that are numbers: who waits wants to send, and one that receives lets it go on.
 inline constexpr uint64_t kToSend = uint64_t{1} << 32;
 
 /// Whether threads of the process end waits for it by a call that is seen. Not so are the end of a thread or
 /// a process, which are no calls.
 constexpr bool is_released(ObjectKind kind) {
-  constexpr ObjectKind kKinds[] = {ObjectKind::kMutex,     ObjectKind::kRwLock,  ObjectKind::kCondition,
-                                   ObjectKind::kSemaphore, ObjectKind::kBarrier, ObjectKind::kFutex,
-                                   ObjectKind::kOnce,      ObjectKind::kQueue,   ObjectKind::kSemaphores};
-  for (const ObjectKind each : kKinds)
-    if (each == kind) return true;
-  return false;
+  constexpr uint32_t kKinds = set_of({ObjectKind::kMutex, ObjectKind::kRwLock, ObjectKind::kCondition,
+                                      ObjectKind::kSemaphore, ObjectKind::kBarrier, ObjectKind::kFutex,
+                                      ObjectKind::kOnce, ObjectKind::kQueue, ObjectKind::kSemaphores});
+  return kind < ObjectKind::kCount && (kKinds >> uint32_t(kind) & 1) != 0;
 }
 /// Whether the object is a descriptor, whose name is noted.
 constexpr bool is_descriptor(ObjectKind kind) {

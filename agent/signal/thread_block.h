@@ -83,17 +83,17 @@ struct ThreadBlock {
   HeldTicks held;
   MaskedWait masked_wait;
 
-  // Not the handler's: the hooks'.
+  // Not the handler's: the hooks'. First what each wait touches, however short.
   ThreadClock<> clock;
   OpenWait open_wait;
   void* open_scope = nullptr;  // the Waiting that it belongs to
-  ShortWaits short_waits;
   WaitSlice slice;
   uint64_t event_look_ns = 0;  // when a wait's end last asked whether the thread is to have an event
-  std::atomic<uint64_t> cancelled_ns{0};  // when somebody first asked for its end
-  void* once_call = nullptr;              // see hook_once.cc
   /// The InTrace that the thread is in: a signal handler of the program that waits meanwhile is not recorded.
   const void* in_wait_trace = nullptr;
+  ShortWaits short_waits;
+  std::atomic<uint64_t> cancelled_ns{0};  // when somebody first asked for its end
+  void* once_call = nullptr;              // see hook_once.cc
 
   // Not the handler's: the registry's.
   ThreadBlock* next = nullptr;

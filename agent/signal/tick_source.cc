@@ -216,8 +216,6 @@ void vary_interval(ThreadBlock& block, uint64_t interval_ns) {
 }
 
 void look_for_event(ThreadBlock& block, uint64_t now_ns) {
-  constexpr uint64_t kBetweenLooksNs = 4'000'000;
-  if (now_ns - block.event_look_ns < kBetweenLooksNs) return;
   block.event_look_ns = now_ns;
   // A child that no hook saw begin has this thread's block, and may have a filter that ends it for its clock.
   if (raw_syscall(__NR_getpid) != agent_state.pid || !agent_state.takes_samples(agent_state.state())) return;

@@ -38,7 +38,13 @@ inline bool awaits_event(const ThreadBlock& block) {
   return block.ticks_of_distance != 0 && !block.event_page;
 }
 
-/// At the end of a wait of the calling thread, which awaits an event: it gets that where it has run for a
+/// Whether that is to be looked at again, at the end of a wait.
+inline bool is_time_for_event(const ThreadBlock& block, uint64_t now_ns) {
+  constexpr uint64_t kBetweenLooksNs = 4'000'000;
+  return awaits_event(block) && now_ns - block.event_look_ns >= kBetweenLooksNs;
+}
+
+/// At the end of a wait of the calling thread, where it is time: it gets its event where it has run for a
 /// while. One that works in step with the scheduler's tick never has a first tick of its timer.
 void look_for_event(ThreadBlock& block, uint64_t now_ns);
 
