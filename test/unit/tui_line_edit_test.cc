@@ -67,6 +67,14 @@ Test(tui_line_edit, completion_goes_round) {
   cr_expect_str_eq(line.text().c_str(), "x thread-as", "typing ends it: nothing begins with thread-as");
 }
 
+Test(tui_line_edit, another_line_is_completed_anew) {
+  LineEdit line("th");
+  line.complete(kOffered);
+  line.recall({"go --m"}, true);
+  line.complete(kOffered);
+  cr_expect_str_eq(line.text().c_str(), "go --module");
+}
+
 Test(tui_line_edit, completion_in_the_middle_and_of_nothing) {
   LineEdit line("--m worker");
   line.edit(key::kHome);

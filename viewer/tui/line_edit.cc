@@ -119,6 +119,7 @@ std::vector<std::string> LineEdit::complete(const std::vector<std::string>& word
 
 void LineEdit::recall(const std::vector<std::string>& history, bool older) {
   if (older ? recalled_ == history.size() : recalled_ == 0) return;
+  completing_ = false;
   if (recalled_ == 0) typed_ = text_;
   recalled_ += older ? 1 : size_t(-1);
   text_ = recalled_ == 0 ? typed_ : history[history.size() - recalled_];
