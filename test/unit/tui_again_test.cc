@@ -138,6 +138,28 @@ Test(tui_again, the_timeline_stays_at_the_moment_and_the_thread) {
   cr_expect(driver.filter() == at_once.filter(), "%s", driver.filter().c_str());
 }
 
+Test(tui_again, options_of_which_one_is_refused_change_nothing) {
+  ScreenDriver driver({.screen = "timeline"});
+  driver.press("+");
+  const std::string zoomed = driver.line(1) + driver.line(2);
+  driver.press(":module raytrace --function '('<Enter>");
+  cr_expect(driver.line(1) + driver.line(2) == zoomed, "%s", driver.text().c_str());
+  cr_expect(!driver.message().empty());
+}
+
+Test(tui_again, waits_may_be_asked_for_before_they_are_read) {
+  for (const char* least : {"50000", "0"}) {
+    test::RandomProfile made = test::example_profile();
+    made.profile.without_samples = true;
+    made.profile.waits = {};
+    made.profile.run_states = {};
+    made.profile.session.texts.emplace_back("wait_min_ns", least);
+    ScreenDriver driver({.screen = "hotspots"}, std::move(made));
+    driver.press(":metric wait<Enter>");
+    cr_expect_eq(driver.message().starts_with("No metric wait"), *least == '0', "%s", driver.text().c_str());
+  }
+}
+
 Test(tui_again, a_marked_range_outlives_another_size) {
   ScreenDriver driver({.screen = "timeline"});
   driver.press("<Right><Right> <Right><Right><Right> <Resize 111x24>f");

@@ -85,10 +85,12 @@ tl::expected<void, std::string> Workspace::narrow(const std::vector<std::string>
 /// A step each, so that each is shown and undone as what it is; all or none.
 tl::expected<void, std::string> Workspace::narrow_all(const std::vector<std::vector<std::string>>& options) {
   const size_t before = steps_.size();
+  const uint64_t question = question_;
   for (const auto& words : options) {
     if (auto done = narrow(words); !done) {
       steps_.erase(steps_.begin() + ptrdiff_t(before), steps_.end());
       changed();
+      question_ = question;  // so that folds, marks and places stay
       return done;
     }
   }

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "viewer/view/band_words.h"
+#include "viewer/view/waits_words.h"
 
 namespace varve::view {
 
@@ -28,13 +29,18 @@ const MetricKind& metric_kind(analyze::Metric metric) {
   return *std::ranges::find(metric_kinds(), metric, &MetricKind::metric);
 }
 
+/// They come with the samples.
+bool no_waits(const load::Profile& profile) {
+  return profile.without_samples ? waits_are_off(profile) : profile.waits.waits.empty();
+}
+
 std::string metric_trouble(const load::Profile& profile, const Request& request) {
   const analyze::Metric metric = request.metric;
   if (metric != analyze::kWait && request.filter.object.given())
     return "CPU time is for no object: --object goes with --metric wait.";
   if (metric == analyze::kCpu || profile.run_states.known()) return "";
   if (metric == analyze::kWait)
-    return profile.waits.waits.empty() ? "No metric wait: neither waits nor run states were recorded." : "";
+    return no_waits(profile) ? "No metric wait: neither waits nor run states were recorded." : "";
   return fmt::format("No metric {}: run states were not recorded{}", metric_kind(metric).name,
                      unknown_states_words(profile));
 }
