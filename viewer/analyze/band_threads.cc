@@ -82,7 +82,8 @@ std::vector<ThreadBands> thread_bands(const load::Profile& profile, const Concur
     if (settled[i].known && observed[i].running_ns != 0)
       settle(times[i], double(settled[i].running_ns) / double(observed[i].running_ns));
     for (ThreadTime& time : times[i])
-      time.unsampled_ns = uint64_t(double(time.running_ns) * unsampled_share(settled[i]));
+      time.unsampled_ns =
+          std::min(time.running_ns, uint64_t(double(time.running_ns) * unsampled_share(settled[i])));
   }
   return times;
 }

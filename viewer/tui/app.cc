@@ -70,7 +70,7 @@ Outcome App::handle_mouse(const Input& input) {
     if (zone.screen) return go(*zone.screen), Outcome::kGoOn;
     return act(zone.action, 0);
   }
-  if (input.at.row < 2 || input.at.row + 2 >= size_.rows) return Outcome::kGoOn;
+  if (input.at.row < 2 || input.at.row >= size_.rows - std::min<size_t>(size_.rows, 2)) return Outcome::kGoOn;
   const Point inside{input.at.row - 2, input.at.column};
   if (screen().sort_at(inside)) return Outcome::kGoOn;
   const bool again = screen().click(inside);

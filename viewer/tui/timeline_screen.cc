@@ -63,7 +63,7 @@ void TimelineScreen::refresh(size_t slices) {
     if (ns != nullptr && fact.id == "begin_ns") begin_ = *ns;
     if (ns != nullptr && fact.id == "end_ns") end_ = *ns;
   }
-  if (made_->tables.empty() || made_->tables.front().id != "threads") return;
+  if (made_->tables.empty() || made_->tables.front().id != "threads") return point_at(before);
   const view::Table& table = made_->tables.front();
   for (size_t i = 0; i < table.rows.size(); ++i)
     (table.rows[i].kind == view::RowKind::kSpecial ? levels_ : threads_).push_back(i);
@@ -99,9 +99,11 @@ std::string_view TimelineScreen::strip_of(size_t row, std::string_view column) c
   return {};
 }
 
+/// Whole numbers: a product of doubles may round beyond the last time there is.
 uint64_t TimelineScreen::time_at(size_t slice) const {
   if (slices_ == 0) return begin_;
-  return begin_ + uint64_t(double(end_ - begin_) * double(std::min(slice, slices_)) / double(slices_));
+  const uint64_t whole = end_ - begin_, slices = std::min(slice, slices_);
+  return begin_ + whole / slices_ * slices + whole % slices_ * slices / slices_;
 }
 
 uint64_t TimelineScreen::middle_of(size_t slice) const {
