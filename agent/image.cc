@@ -31,6 +31,7 @@
 #include "agent/stack_limits.h"
 #include "agent/text.h"
 #include "agent/thread_registry.h"
+#include "agent/valgrind.h"
 #include "agent/wait_trace.h"
 
 namespace varve::agent {
@@ -193,6 +194,7 @@ bool begin_settings() {
   if (!can_find_objects()) return false;
   if (long error = open_session(session))
     return failed(error) ? refuse(format::Refused::kSession, error) : false;
+  if (runs_in_valgrind()) return refuse(format::Refused::kValgrind, -ENOTSUP);
   const format::ControlBlock& control = *session.control;
   agent_state.control = &control;
   agent_state.interval_ns = control.interval_ns;

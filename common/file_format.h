@@ -38,8 +38,8 @@ inline constexpr const char* kFilesOfRun[] = {kSessionFile,  kSymbolsFile, kCode
 inline constexpr char kAgentSuffix[] = ".agent";
 /// HOST-PID-WORD-ERRNO.refused: an empty file of a process whose agent could not begin; WORD says what for.
 inline constexpr char kRefusedSuffix[] = ".refused";
-enum class Refused : uint32_t { kSession, kHandler, kFile, kMemory, kCount };
-inline constexpr const char* kRefusedWords[] = {"session", "handler", "file", "memory"};
+enum class Refused : uint32_t { kSession, kHandler, kFile, kMemory, kValgrind, kCount };
+inline constexpr const char* kRefusedWords[] = {"session", "handler", "file", "memory", "valgrind"};
 static_assert(sizeof kRefusedWords / sizeof *kRefusedWords == uint32_t(Refused::kCount));
 
 enum class FileKind : uint16_t {

@@ -17,6 +17,7 @@ constexpr const char* kSentences[] = {
     "SIGPROF could not be handled",
     "its file could not be made",
     "there was no memory for its first thread",
+    "it runs in Valgrind, which takes the signals of ticks for its own",
 };
 static_assert(std::size(kSentences) == size_t(format::Refused::kCount));
 
