@@ -213,6 +213,8 @@ bool begin_settings() {
 
 }  // namespace
 
+const char* program_file() { return executable; }
+
 bool in_recorded_process() { return agent_state.recorded() && raw_syscall(__NR_getpid) == agent_state.pid; }
 
 void begin_first_image(const ProgramArguments& arguments) {

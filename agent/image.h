@@ -19,6 +19,9 @@ struct ProgramArguments {
 /// off.
 void begin_first_image(const ProgramArguments& arguments);
 
+/// The file of the program, from then on; empty where it is not known.
+const char* program_file();
+
 /// Leaves word that this process is not recorded, because the kernel refused the handler of SIGPROF.
 void refuse_image(long error);
 

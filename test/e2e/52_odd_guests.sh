@@ -70,6 +70,12 @@ filter prctl errno
 expect_match said 'the kernel refused the CPU clock'
 filter syscall exec
 
+# What an emulator runs is in its process, and has its environment: without the agent.
+cp "$(command -v env)" qemu-any
+same emulator.p ./qemu-any
+expect_eq "the agent in what an emulator runs" "$(grep -cE 'libvarve|VARVE_' out)" 0
+holds "samples of the emulator are taken" "$(agent_files emulator.p) == 1"
+
 # A child into which nothing can be preloaded is named.
 build still -static <<'C'
 int main(void) {
