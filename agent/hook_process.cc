@@ -12,7 +12,6 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdarg>
-#include <cstring>
 
 #include "agent/child_environment.h"
 #include "agent/hooks.h"
@@ -173,15 +172,6 @@ size_t count_arguments(const char* first, va_list& list) {
   return count;
 }
 
-/// Of user-mode emulation: the program that it runs has the emulator's environment and is in its process. Of
-/// another architecture it would say that it cannot take the agent; of this one there would be two.
-bool is_emulator(const char* path) {
-  const char* slash = std::strrchr(path, '/');
-  const char* name = slash ? slash + 1 : path;
-  const auto begins_with = [=](const char* text) { return !std::strncmp(name, text, std::strlen(text)); };
-  return begins_with("qemu-") && !begins_with("qemu-system-");
-}
-
 }  // namespace
 
 void resolve_process_hooks() {
@@ -192,6 +182,7 @@ void resolve_process_hooks() {
 void start_process_hooks() {
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
   at_quick_exit(end_recorded_image);  // the first of these is called last, when the program's own are done
+  // The program that an emulator runs has its environment, and is in its process: there would be two agents.
   if (agent_state.follow && !is_emulator(program_file()))
     learn_carried_environment();
   else

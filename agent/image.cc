@@ -194,7 +194,6 @@ bool begin_settings() {
   if (!can_find_objects()) return false;
   if (long error = open_session(session))
     return failed(error) ? refuse(format::Refused::kSession, error) : false;
-  if (runs_in_valgrind()) return refuse(format::Refused::kValgrind, -ENOTSUP);
   const format::ControlBlock& control = *session.control;
   agent_state.control = &control;
   agent_state.interval_ns = control.interval_ns;
@@ -206,9 +205,10 @@ bool begin_settings() {
   agent_state.events_at_once = control.flags & format::kControlAtOnce;
   agent_state.events_in_step = control.flags & format::kControlInStep;
   agent_state.wait_min_ns = control.flags & format::kControlWaits ? control.wait_min_ns : 0;
-  return control.interval_ns > 0 && control.stack_depth >= format::kMinStackDepth &&
-         control.stack_depth <= format::kMaxStackDepth &&
-         agent_state.state() != format::ControlState::kStopped;
+  if (control.interval_ns == 0 || control.stack_depth < format::kMinStackDepth ||
+      control.stack_depth > format::kMaxStackDepth || agent_state.state() == format::ControlState::kStopped)
+    return false;
+  return !runs_in_valgrind() || refuse(format::Refused::kValgrind, 0);
 }
 
 }  // namespace

@@ -53,12 +53,18 @@ class File {
   FileIdentity opened_;
 };
 
-enum class Kind { kTaken, kRefused, kScript, kNothing };
+enum class Kind { kTaken, kRefused, kStatic, kScript, kNothing };
 
-bool is_of_musl(const char* loader) {
-  const char* slash = std::strrchr(loader, '/');
-  return !std::strncmp(slash ? slash + 1 : loader, "ld-musl", 7);
+const char* name_of(const char* path) {
+  const char* slash = std::strrchr(path, '/');
+  return slash ? slash + 1 : path;
 }
+
+bool begins_with(const char* text, const char* begin) {
+  return !std::strncmp(text, begin, std::strlen(begin));
+}
+
+bool is_of_musl(const char* loader) { return begins_with(name_of(loader), "ld-musl"); }
 
 /// Of a 64-bit program: by the loader that it names.
 Kind kind_of_program(const File& file, const Elf64_Ehdr& header) {
@@ -72,7 +78,7 @@ Kind kind_of_program(const File& file, const Elf64_Ehdr& header) {
     file.read(loader, sizeof loader - 1, segment.p_offset);
     return is_of_musl(loader) ? Kind::kRefused : Kind::kTaken;
   }
-  return Kind::kTaken;  // static: what it starts may be of any kind
+  return Kind::kStatic;
 }
 
 /// The word after "#!", into `interpreter`.
@@ -99,17 +105,31 @@ Kind kind_of(const File& file, char* interpreter) {
 
 /// Follows scripts to their interpreters. kNothing: there is nothing to be read.
 Kind last_kind(int directory, const char* path) {
-  char interpreter[kPathBytes];
+  char interpreter[kPathBytes], script[kPathBytes];
   Kind kind = kind_of(File(directory, path), interpreter);
   for (int i = 0; kind == Kind::kScript && i < kMostScripts; ++i) {
-    char script[kPathBytes];
     std::memcpy(script, interpreter, sizeof script);
     kind = kind_of(File(AT_FDCWD, script), interpreter);
+    path = script;
   }
-  return kind;
+  if (kind != Kind::kStatic) return kind;
+  return is_emulator(path) ? Kind::kRefused : Kind::kTaken;  // what it starts may be of any kind
 }
 
 }  // namespace
+
+bool is_emulator(const char* path) {
+  constexpr char kPrefix[] = "qemu-";
+  // QEMU 9's targets of linux-user; its tools (qemu-img, qemu-ga) and emulators of machines are none.
+  constexpr const char* kTargets[] = {"aarch64",   "alpha", "arm",        "cris",  "hexagon", "hppa",  "i386",
+                                      "loongarch", "m68k",  "microblaze", "mips",  "nios2",   "or1k",  "ppc",
+                                      "riscv",     "s390x", "sh4",        "sparc", "x86_64",  "xtensa"};
+  const char* name = name_of(path);
+  if (!begins_with(name, kPrefix)) return false;
+  for (const char* target : kTargets)
+    if (begins_with(name + sizeof kPrefix - 1, target)) return true;
+  return false;
+}
 
 bool takes_preloads(int directory, const char* path) { return last_kind(directory, path) != Kind::kRefused; }
 

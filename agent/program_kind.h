@@ -7,8 +7,14 @@
 
 namespace varve::agent {
 
-/// False where the file is a dynamic program of musl or of another kind of processor, or a script for one.
-/// True of all others, also of what cannot be read.
+/// Whether that is a user-mode emulator, by its name: qemu-aarch64, qemu-x86_64-static. A program of another
+/// architecture that it runs would complain of the agent, one of ours would begin a second one in its
+/// process.
+bool is_emulator(const char* path);
+
+/// False where the file is a dynamic program of musl or of another kind of processor, an emulator that is
+/// static, which can take nothing out of its environment itself, or a script for one of these. True of all
+/// others, also of what cannot be read.
 bool takes_preloads(int directory, const char* path);
 /// Likewise, of a name that is looked up in PATH where it has no slash.
 bool searched_takes_preloads(const char* file);

@@ -71,10 +71,16 @@ expect_match said 'the kernel refused the CPU clock'
 filter syscall exec
 
 # What an emulator runs is in its process, and has its environment: without the agent.
-cp "$(command -v env)" qemu-any
-same emulator.p ./qemu-any
+cp "$(command -v env)" qemu-x86_64
+same emulator.p ./qemu-x86_64
+expect_match out '^PATH='
 expect_eq "the agent in what an emulator runs" "$(grep -cE 'libvarve|VARVE_' out)" 0
-holds "samples of the emulator are taken" "$(agent_files emulator.p) == 1"
+expect_eq "files of the emulator" "$(agent_files emulator.p)" 1
+build qemu-arm-static -static <<'C'
+#include <stdlib.h>
+int main(void) { return getenv("LD_PRELOAD") || getenv("VARVE_SESSION"); }
+C
+same static_emulator.p sh -c './qemu-arm-static; exit $?'
 
 # A child into which nothing can be preloaded is named.
 build still -static <<'C'

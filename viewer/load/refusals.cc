@@ -50,7 +50,8 @@ std::optional<Refusal> refusal_of(std::string_view file) {
 }
 
 std::string refusal_words(const Refusal& refusal) {
-  return fmt::format("{} ({})", kSentences[size_t(refusal.what)], std::strerror(refusal.error));
+  const char* sentence = kSentences[size_t(refusal.what)];
+  return refusal.error == 0 ? sentence : fmt::format("{} ({})", sentence, std::strerror(refusal.error));
 }
 
 }  // namespace varve::load

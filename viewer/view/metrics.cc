@@ -30,7 +30,7 @@ const MetricKind& metric_kind(analyze::Metric metric) {
 }
 
 /// They come with the samples.
-bool no_waits(const load::Profile& profile) {
+static bool no_waits(const load::Profile& profile) {
   return profile.without_samples ? waits_are_off(profile) : profile.waits.waits.empty();
 }
 
