@@ -34,7 +34,7 @@ same storm $programs/loader_storm ./library_[abcd].so ${ROUNDS:-64}
 expect_match out "namespaces 8, .* wrong 0$"
 ledger storm
 for letter in a b c d; do
-  holds "time in library_$letter.so" "$(rows hotspots storm "own('work_in_$letter(unsigned long)') + own('work_in_$letter')") > 10e6"
+  holds "time in library_$letter.so" "$(rows hotspots storm "own('work_in_$letter(unsigned long)') + own('work_in_$letter')") > 4e6"
 done
 # A tick in the last instructions of a throw, where its frames are gone and the catcher's not yet there, finds no whole stack.
 holds "whole stacks" "$(summary whole_stack_share storm) >= 0.94"

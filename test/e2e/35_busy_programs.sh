@@ -193,7 +193,10 @@ echo "redis says $?"
 R
 if have redis-server redis-benchmark redis-cli; then
   mkdir bare-redis recorded-redis
-  port=$((10000 + RANDOM % 20000))  # below those that the kernel gives away
+  while
+    port=$((10000 + RANDOM % 20000))  # below those that the kernel gives away
+    redis-cli -p $port ping >other 2>&1 || ! grep -q 'Could not connect' other
+  do continue; done
   (cd bare-redis && timeout 60 bash ../serve $port) >bare 2>&1 </dev/null || fail "redis fails without varve: $(cat bare)"
   (cd recorded-redis && timeout 60 bash ../serve $port "$VARVE" record -q -o ../redis --) >out 2>&1 </dev/null || fail "redis fails$(show)"
   diff bare out >difference || fail "redis answers otherwise: $(cat difference)"

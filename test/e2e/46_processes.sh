@@ -7,7 +7,7 @@
 while read -r kind images busy; do
   "$programs/process_kinds" $kind >bare 2>&1 </dev/null
   bare_code=$?
-  run timeout 60 "$VARVE" record -q -o $kind "$programs/process_kinds" $kind </dev/null
+  run timeout 60 "$VARVE" record -q --interval 5ms -o $kind "$programs/process_kinds" $kind </dev/null
   expect_eq "exit code of $kind" $code $bare_code
   cmp -s out bare || fail "output of $kind differs from the bare run's: $(cat bare)$(show)"
   expect_eq "files of $kind" "$(agent_files $kind)" $images

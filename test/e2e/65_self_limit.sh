@@ -14,7 +14,7 @@ costly() {
   fact() { python3 -c "import json; print(json.load(open('quality.json'))['$1'])"; }
   holds "cost of a sample, in intervals" "$(summary handler_ns costly) / $(summary samples costly) > 0.02 * $1e6"
   holds "threads with a longer interval" "$(fact slowed_threads) >= 1"
-  holds "longest interval" "$(fact longest_interval_ns) >= 8 * $1e6"
+  holds "longest interval" "$(fact longest_interval_ns) >= (8 if $1 == 1 else 4) * $1e6"
   holds "the handler's share" "$(summary handler_ns costly) < 0.5 * $(summary cpu_ns costly)"
   expect_match <("$VARVE" report quality costly) '^Interval +'"$1"' ms, of [12] threads? up to [0-9]+ ms: samples took more than 2% of the CPU time there'
   ledger costly

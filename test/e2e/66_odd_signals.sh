@@ -32,9 +32,9 @@ while IFS=$'\t' read -r kind words; do
   [ "${LONG:-}" != yes ] || these=("${others[@]}")
   for options in "${these[@]}" "--interval 1ms"; do
     # A tick on the way out of a call that a stop has woken ends it, and events come there far more often: varve-safety(7) says so.
-    # Of timers one run in three has one there where a system call takes long; a call that always ended would show in each of eight.
+    # Of timers one run in three has one there where a system call takes long; a call that always ended would show in each of twelve.
     tries=1
-    [ $kind != stopped ] || tries=8 options="$options --timer cpu"
+    [ $kind != stopped ] || tries=12 options="$options --timer cpu"
     while
       rm -rf p
       record -q $options -o p timeout 60 $programs/odd_signals $kind </dev/null

@@ -82,14 +82,18 @@ kinds() {
   is_true w "sorted(''.join(x['waits']) for x in run['tracks'] if x['name'] == 'child') == ['join', 'sleep']"
   is_true w "all(x['blocked'] > $((350 * $1))e6 for x in run['tracks'])"
 }
+# A track lasts across exec, has its new name, and knows its parent.
+tracks() {
+  rm -rf e
+  record -q -o e --run-states $source sh -c 'sleep 0.4; sleep 0.4; exec sleep 0.4'
+  is_true e "sorted(x['name'] for x in run['tracks']) == ['sleep'] * 3"
+  is_true e "len({x['pid'] for x in run['tracks']}) == 3 and all(x['ppid'] == run['tracks'][0]['pid'] for x in run['tracks'][1:])"
+}
 sleepers() {
   local source=$1 left least
   # A switch is seen or lost, whatever the length.
   if [ $source = sweeps ]; then more_work kinds; else kinds 1; fi
-  # A track lasts across exec, has its new name, and knows its parent.
-  record -q -o e --run-states $source sh -c 'sleep 0.4; sleep 0.4; exec sleep 0.4'
-  is_true e "sorted(x['name'] for x in run['tracks']) == ['sleep'] * 3"
-  is_true e "len({x['pid'] for x in run['tracks']}) == 3 and all(x['ppid'] == run['tracks'][0]['pid'] for x in run['tracks'][1:])"
+  if [ $source = sweeps ]; then more_work tracks; else tracks; fi
   record -q -o n --run-states $source --no-follow sh -c 'sleep 0.3; sleep 0.2'
   is_true n "[x['name'] for x in run['tracks']] == ['sh']"
   # A daemon is a part of the run until its end.

@@ -98,14 +98,15 @@ build poller <<'END'
 static void nothing(int unused) { (void)unused; }
 int main(void) {
   struct sigaction action = {.sa_handler = nothing};
-  struct itimerval soon = {{0, 0}, {0, 20000}};
+  struct itimerval soon = {{0, 0}, {0, 20000}}, often = {{0, 20000}, {0, 20000}}, never = {{0, 0}, {0, 0}};
   struct pollfd one = {0, 0, 0};
   struct timeval time = {0, 20000};
   sigaction(SIGALRM, &action, 0);
   setitimer(ITIMER_REAL, &soon, 0);
   poll(&one, 1, 10000);
-  setitimer(ITIMER_REAL, &soon, 0);
+  setitimer(ITIMER_REAL, &often, 0);  // the first may come before the call
   ppoll(0, 0, 0, 0);
+  setitimer(ITIMER_REAL, &never, 0);
   select(0, 0, 0, 0, &time);
   return 0;
 }

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # A wait that is ended by cancellation stands where the thread waited, as the observer saw it, and not in the handler or the library's
 # destructor that the thread had come to when it was written down. Nobody saw it: then it has no place.
+# calm
 . "$(dirname "$0")/agent.inc"
 
 build cancelled -lpthread <<'C'
@@ -49,11 +50,15 @@ C
 
 # place TYPE: where the one wait of that type stands, if it was as long as the program says, and without the rest of 0.4 s after it
 place() { rows waits w "[r['created_at'].split(' ')[-1] for r in rows if r['type'] == '$1' and -0.1e9 < n(r, 'wait_ns') - $(truth $1) < 0.2e9]"; }
-for run_states in auto sweeps; do
+places() {
   profile w ./cancelled
   expect_eq "place of a cancelled wait for a condition, by $run_states" "$(place Condition)" "['(in_condition)']"
   expect_eq "place of a cancelled read, by $run_states" "$(place Stream)" "['(in_read)']"
-done
+}
+run_states=auto
+places
+run_states=sweeps  # which alone know the moment, and may come late
+more_work places
 run_states=off
 profile w ./cancelled
 expect_eq "place of a wait for a condition that nobody saw" "$(place Condition)" "['']"

@@ -25,7 +25,7 @@ struct Kind {
 static int run_kind(int argc, char** argv, const struct Kind* kinds, size_t count) {
   for (size_t i = 0; argc == 2 && i < count; ++i)
     if (!strcmp(kinds[i].name, argv[1])) {
-      work_ms(60);
+      work_ms(120);
       kinds[i].run();
       return 0;
     }

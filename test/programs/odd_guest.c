@@ -140,7 +140,7 @@ static pthread_mutex_t looking = PTHREAD_MUTEX_INITIALIZER;  // no thread ends b
 static void* work(void* name) {
   uint64_t y = 3;
   pthread_setname_np(pthread_self(), name);
-  SPIN(y, 60 * STEPS_PER_MS);
+  SPIN(y, 120 * STEPS_PER_MS);
   x += y & 1;
   pthread_mutex_lock(&looking);
   return pthread_mutex_unlock(&looking), NULL;
