@@ -43,10 +43,11 @@ bool is_fault(int signal) {
 }
 
 /// A handler of the program's that came within a tick and left it by a jump, or by an asynchronous
-/// cancellation, would leave SIGPROF blocked, and perhaps a lock of ours taken. Only faults stay let in: the
-/// kernel ends a process where one is blocked.
-constexpr uint64_t kHeldInTicks = ~uint64_t{1u << (SIGSEGV - 1) | 1u << (SIGBUS - 1) | 1u << (SIGILL - 1) |
-                                            1u << (SIGFPE - 1) | 1u << (SIGTRAP - 1)};
+/// cancellation, would leave SIGPROF blocked, and perhaps a lock of ours taken. Only breakpoints stay let in:
+/// where one meets a blocked SIGTRAP the kernel takes the program's handler of it away. A fault of ours is
+/// the end either way; one that the program sent to itself would stand on a tick that came first, with its
+/// mask.
+constexpr uint64_t kHeldInTicks = ~(uint64_t{1} << (SIGTRAP - 1));
 
 /// Ticks interrupt no system call, unless the program's own signals of that number are to do so.
 bool install_handler(int number, const struct sigaction& program, bool handled, struct sigaction* before) {

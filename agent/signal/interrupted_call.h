@@ -15,7 +15,7 @@
 
 namespace varve::agent {
 
-/// Before the return from a tick that interrupted `context`, with all but faults blocked. Where a call that
+/// Before the return from a tick that interrupted `context`, with all but SIGTRAP blocked. Where a call that
 /// waits is to be made again, and a handler of the program's comes next that does not restart calls, the call
 /// ends with EINTR, as it would have without the tick. Where one that has a mask of its own, which `block`
 /// has a note of, ended for the tick, and a signal is pending that only this mask lets in, it is made again,
