@@ -13,7 +13,8 @@
 namespace varve::agent {
 
 /// A signal frame is 3.5 KB, 11.6 KB once AMX is used; the handler takes some 2.5 KB. The rest is margin for
-/// the program's handlers that stay here: those that it sets past the C library, and of faults within a tick.
+/// the program's handlers that stay here: those that it sets past the C library, and of several signals that
+/// come at once all but the first.
 inline constexpr uint32_t kAlternateStackBytes = 256 * 1024;
 
 /// At agent start: what the kernel says of its frames (AT_MINSIGSTKSZ; 0: it does not).
