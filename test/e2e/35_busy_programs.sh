@@ -195,7 +195,7 @@ if have redis-server redis-benchmark redis-cli; then
   mkdir bare-redis recorded-redis
   while
     port=$((10000 + RANDOM % 20000))  # below those that the kernel gives away
-    redis-cli -p $port ping >other 2>&1 || ! grep -q 'Could not connect' other
+    timeout 5 redis-cli -p $port ping >other 2>&1 || ! grep -q 'Could not connect' other
   do continue; done
   (cd bare-redis && timeout 60 bash ../serve $port) >bare 2>&1 </dev/null || fail "redis fails without varve: $(cat bare)"
   (cd recorded-redis && timeout 60 bash ../serve $port "$VARVE" record -q -o ../redis --) >out 2>&1 </dev/null || fail "redis fails$(show)"

@@ -11,6 +11,14 @@
 #include "viewer/view/waits_words.h"
 
 namespace varve::view {
+namespace {
+
+/// They come with the samples.
+bool no_waits(const load::Profile& profile) {
+  return profile.without_samples ? waits_are_off(profile) : profile.waits.waits.empty();
+}
+
+}  // namespace
 
 std::span<const MetricKind> metric_kinds() {
   static constexpr MetricKind kTable[] = {
@@ -27,11 +35,6 @@ std::span<const MetricKind> metric_kinds() {
 
 const MetricKind& metric_kind(analyze::Metric metric) {
   return *std::ranges::find(metric_kinds(), metric, &MetricKind::metric);
-}
-
-/// They come with the samples.
-static bool no_waits(const load::Profile& profile) {
-  return profile.without_samples ? waits_are_off(profile) : profile.waits.waits.empty();
 }
 
 std::string metric_trouble(const load::Profile& profile, const Request& request) {

@@ -87,8 +87,7 @@ void note_unsampled(const load::Profile& profile, const analyze::Quality& qualit
       "Threads not sampled: {}.{}{}", threads_named(profile, quality.unsampled_threads),
       refused_timers(profile, quality.unsampled_threads),
       seen_only ? " Static and set-user-id programs, those in Valgrind, threads that no library made, and "
-                  "processes "
-                  "begun where the profile cannot be reached (another user or root directory, "
+                  "processes begun where the profile cannot be reached (another user or root directory, "
                   "or a profile that was made read-only) run without the agent; their time is [not "
                   "sampled]."
                 : ""));
