@@ -211,6 +211,16 @@ bool begin_settings() {
   return !runs_in_valgrind() || refuse(format::Refused::kValgrind, 0);
 }
 
+/// What the thread blocks as the program believes it blocks from now on. Else a signal would be kept for it,
+/// or handed to who waits for it, by calls that its filter may end the program for.
+void give_mask_back(ThreadBlock& block) {
+  const uint64_t blocked = block.program_blocks & agent_state.tick_signals;
+  change_mask(SIG_BLOCK, blocked);
+  block.program_blocks = 0;
+  for (ProgramSignal& each : agent_state.program_signals)
+    if (blocked & each.bit()) each.release_pending();
+}
+
 }  // namespace
 
 const char* program_file() { return executable; }
@@ -245,12 +255,15 @@ void refuse_image(long error) {
 }
 
 void leave_image() {
-  SignalBlock block;
-  count(format::Counter::kFiltered);
-  stop_wait_trace();
-  agent_state.active.store(false);  // before: a thread that starts ticks meanwhile ends them itself
-  stop_all_ticks();
-  drop_carried_environment();  // a program in this one's place would begin under the filter
+  {
+    SignalBlock block;
+    count(format::Counter::kFiltered);
+    stop_wait_trace();
+    agent_state.active.store(false);  // before: a thread that starts ticks meanwhile ends them itself
+    stop_all_ticks();
+    drop_carried_environment();  // a program in this one's place would begin under the filter
+  }
+  if (current_block) give_mask_back(*current_block);
 }
 
 void begin_forked_image() {

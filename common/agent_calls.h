@@ -38,6 +38,12 @@ inline constexpr AgentCall kAgentCalls[] = {
     {__NR_rt_sigprocmask, {}},
     {__NR_rt_sigtimedwait, {}},
     {__NR_sigaltstack, {}},
+    // Of a signal of the program's that waits beside a tick, or is sent on: to nobody, and none.
+    {__NR_rt_sigaction, {}},
+    {__NR_kill, {}},
+    {__NR_tgkill, {}},
+    {__NR_rt_sigqueueinfo, {}},
+    {__NR_rt_tgsigqueueinfo, {}},
     {__NR_getpid, {}},
     {__NR_getppid, {}},
     {__NR_gettid, {}},
@@ -74,9 +80,9 @@ inline constexpr AgentCall kAgentCalls[] = {
 
 /// What they ask besides where no filter is, or one that is known to let them.
 inline constexpr AgentCall kFurtherAgentCalls[] = {
-    {__NR_process_vm_readv, {}},   {__NR_rt_sigpending, {}},      {__NR_rt_sigaction, {}},
-    {__NR_getsockname, {kNoFile}}, {__NR_getpeername, {kNoFile}}, {__NR_fcntl, {kNoFile, F_GETFL}},
-    {__NR_readlink, {}},           {__NR_perf_event_open, {}},
+    {__NR_process_vm_readv, {}},   {__NR_rt_sigpending, {}},         {__NR_getsockname, {kNoFile}},
+    {__NR_getpeername, {kNoFile}}, {__NR_fcntl, {kNoFile, F_GETFL}}, {__NR_readlink, {}},
+    {__NR_perf_event_open, {}},
 };
 
 }  // namespace varve

@@ -116,6 +116,38 @@ run env --ignore-signal=CHLD ./behind 310 "$VARVE" record -q -o ignored -- ./pip
 expect_eq "exit code where SIGCHLD is ignored" $code 0
 expect_eq "output where SIGCHLD is ignored" "$(cat out)" read
 
+# Likewise against what the agent hands a signal on by: SIGPROF of the program's own, which one thread waits for and another is sent.
+build handed -I. -lpthread <<'C'
+#include "forbid.h"
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static sigset_t prof;
+static void* waits(void* unused) {
+  int number = 0;
+  sigwait(&prof, &number);
+  return printf("got %d\n", number), unused;
+}
+int main(int argc, char** argv) {
+  pthread_t thread;
+  sigemptyset(&prof), sigaddset(&prof, SIGPROF);
+  pthread_sigmask(SIG_BLOCK, &prof, 0);
+  if (argc < 2 || pthread_create(&thread, 0, waits, 0)) return 3;
+  usleep(50000);
+  if (forbid((unsigned)atoi(argv[1]))) return 4;
+  union sigval value = {7};
+  if (atoi(argv[1]) == 129 ? kill(getpid(), SIGPROF) : sigqueue(getpid(), SIGPROF, value)) return 5;
+  return pthread_join(thread, 0);
+}
+C
+# rt_sigqueueinfo, tgkill, rt_tgsigqueueinfo
+for number in 129 234 297; do
+  same "handed-$number" ./handed "$number"
+  expect_eq "bare with a filter of $number" "$(cat bare)" "got 27"
+done
+
 # A filter of the program's own against what the agent asks at a fork and at an exec: it does not run where the program does not.
 build later -I. <<'C'
 #include "forbid.h"
@@ -140,8 +172,8 @@ int main(int argc, char** argv) {
 C
 echo 'int main(void) { return 7; }' | gcc -x c -O1 -static - -o static || fail "cannot compile static"
 export PATH=$PATH:.
-# access, uname, unlink, mknod, openat
-for number in 21 63 87 133 257; do
+# access, uname, unlink, mknod, openat; rt_sigaction, kill, tgkill, rt_sigqueueinfo, rt_tgsigqueueinfo
+for number in 21 63 87 133 257 13 62 234 129 297; do
   same "later-$number" ./later "$number"
   expect_eq "bare with a filter of $number" "$(tr '\n' ' ' <bare)" "fork 0x900 exec 0x700 search 0x700 "
   "$VARVE" report quality "later-$number" >quality || fail "report quality"
