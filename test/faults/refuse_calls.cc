@@ -26,10 +26,18 @@ struct Kind {
 };
 constexpr Kind kKinds[] = {
     {__NR_open, "open", EMFILE},
+    {__NR_openat, "openat", EMFILE},
+    {__NR_access, "access", EACCES},
+    {__NR_newfstatat, "newfstatat", EACCES},
+    {__NR_mknod, "mknod", ENOSPC},
+    {__NR_unlink, "unlink", EROFS},
+    {__NR_fcntl, "fcntl", EPERM},
+    {__NR_perf_event_open, "perf_event_open", EACCES},
     {__NR_mmap, "mmap", ENOMEM},
     {__NR_mprotect, "mprotect", ENOMEM},
     {__NR_munmap, "munmap", ENOMEM},
     {__NR_fallocate, "fallocate", ENOSPC},
+    {__NR_fallocate, "fallocate_unknown", EOPNOTSUPP},  // as file systems say that do not have it
     {__NR_pwrite64, "pwrite64", ENOSPC},
     {__NR_prlimit64, "prlimit64", EPERM},
     {__NR_timer_create, "timer_create", EAGAIN},
@@ -51,7 +59,9 @@ constexpr Kind kKinds[] = {
     {__NR_getpeername, "getpeername", EPERM},
 };
 
-const Kind* kind_of(long number) {
+/// Of two kinds of one call the wanted one, else the first.
+const Kind* kind_of(long number, const Kind* wanted) {
+  if (wanted && wanted->number == number) return wanted;
   for (const Kind& kind : kKinds)
     if (kind.number == number) return &kind;
   return nullptr;
@@ -115,7 +125,7 @@ std::atomic<unsigned long> calls{0};
 
 long refused(long number) {
   const Wish& wanted = wish();
-  const Kind* kind = wanted.nth ? kind_of(number) : nullptr;
+  const Kind* kind = wanted.nth ? kind_of(number, wanted.kind) : nullptr;
   if (!kind || (wanted.kind && wanted.kind != kind)) return 0;
   const unsigned long call = calls.fetch_add(1, std::memory_order_relaxed) + 1;
   if (call != wanted.nth && !(wanted.and_later && call > wanted.nth)) return 0;

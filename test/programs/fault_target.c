@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// fault_target: what an agent must follow, in a tenth of a second: threads that wait for each other, pipes, a
-// library that comes and goes, a fork with a thread of its own, a vfork, an exec, a spawn. Says what it did,
-// and in each process what the kernel has for SIGPROF; ends with 3. Context: test 59, whose agent is refused
-// what it asks the kernel for; nothing of that may be seen here.
+// fault_target: what an agent must follow, in a tenth of a second: threads that wait for each other, a pipe
+// and a socket, a library that comes and goes, a fork with a thread of its own, a vfork, an exec, a spawn.
+// Says what it did, and in each process what the kernel has for SIGPROF; ends with 3. Context: test 59, whose
+// agent is refused what it asks the kernel for; nothing of that may be seen here.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 
 #include "work.h"
@@ -20,29 +21,42 @@ static int arrived = 0;
 
 static void work(void) { SPIN(x, 20 * STEPS_PER_MS); }
 
-static void* meet(void* pipe_end) {
+/// Where one says that it is done, and how long it still works then.
+struct Way {
+  int end;
+  int more_ms;
+};
+
+static void* meet(void* argument) {
+  const struct Way* way = argument;
   work();
   pthread_mutex_lock(&lock);
   ++arrived;
   pthread_cond_broadcast(&changed);
   while (arrived < 2) pthread_cond_wait(&changed, &lock);
   pthread_mutex_unlock(&lock);
-  if (pipe_end && write(*(int*)pipe_end, "x", 1) != 1) exit(20);
-  return pipe_end;
+  uint64_t y = 7;
+  SPIN(y, way->more_ms * STEPS_PER_MS);
+  if (write(way->end, y ? "x" : "y", 1) != 1) exit(20);
+  return NULL;
 }
 
-/// Two threads meet, and one of them writes what the caller waits for.
+/// Two threads meet, and the caller waits for what each writes: by a pipe, then by a socket.
 static void threads(void) {
   pthread_t ids[2];
-  int ends[2];
-  char byte = 0;
+  int ends[2][2];
   arrived = 0;
-  if (pipe(ends)) exit(21);
-  if (pthread_create(&ids[0], NULL, meet, &ends[1]) || pthread_create(&ids[1], NULL, meet, NULL)) exit(22);
-  if (read(ends[0], &byte, 1) != 1 || byte != 'x') exit(23);
+  if (pipe(ends[0]) || socketpair(AF_UNIX, SOCK_STREAM, 0, ends[1])) exit(21);
+  struct Way ways[2] = {{ends[0][1], 0}, {ends[1][1], 2}};
+  for (int i = 0; i < 2; ++i)
+    if (pthread_create(&ids[i], NULL, meet, &ways[i])) exit(22);
+  for (int i = 0; i < 2; ++i) {
+    char byte = 0;
+    if (read(ends[i][0], &byte, 1) != 1 || byte != 'x') exit(23);
+  }
   for (int i = 0; i < 2; ++i)
     if (pthread_join(ids[i], NULL)) exit(24);
-  close(ends[0]), close(ends[1]);
+  for (int i = 0; i < 2; ++i) close(ends[i][0]), close(ends[i][1]);
 }
 
 static void library(void) {
