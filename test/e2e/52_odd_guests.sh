@@ -40,6 +40,8 @@ record_options=()
 for name in first second child; do expect_match said "Threads not sampled: .*$name \\([0-9]+\\)"; done
 expect_match said '3 were refused a timer: Resource temporarily unavailable'
 odd memory
+for name in first second; do expect_match said "Threads not sampled: .*$name \\([0-9]+\\)"; done
+expect_match said 'Cannot allocate memory'
 odd blocked
 expect_match said 'Threads that ran without a tick: .*child \([0-9]+\)'
 odd self

@@ -21,10 +21,13 @@ for kind in tiny_2048 tiny_4096; do
   [ $kind = tiny_2048 ] || ledger $kind
 done
 # A frame is as large as the processor's registers make it: where it has no room, and where a tick leaves at once.
-[ "$(LD_SHOW_AUXV=1 /bin/true | sed -n 's/^AT_MINSIGSTKSZ: *//p')" != 3376 ] || {
+frame=$(LD_SHOW_AUXV=1 /bin/true | sed -n 's/^AT_MINSIGSTKSZ: *//p')
+if [ "$frame" = 3376 ]; then
   "$VARVE" report quality tiny_2048 >said && expect_match said '[0-9] times? a thread had an alternate signal stack without room for a tick'
   "$VARVE" report quality tiny_4096 >said && expect_match said 'ticks? had too little room on'
-}
+else
+  echo "SKIPPED: what is said of small alternate stacks: frames of signals take $frame bytes here, not 3376"
+fi
 rare handlers_8192
 expect_eq "what bare says" "$(cat bare)" "handled 1, spoilt 0, mask 0"
 holds "samples between handlers" "$(summary samples handlers_8192) >= 5"

@@ -23,7 +23,7 @@ else
   holds "with little memory nothing is missing" "$(summary unsampled_ns memory) < 0.01 * $(summary cpu_ns memory)"
 fi
 # The records of 1500 threads alone are 180 KB.
-short size 'file|space|room|limit' 'ulimit -f 100'
+short size 'recording ended there|File too large' 'ulimit -f 100'
 holds "threads before the limit" "$(summary threads size) > 20"
 
 # The file of run states wants more: the report says so, and does not advise what was done.

@@ -68,12 +68,13 @@ static void close_and_reopen(const char* file) {
 }
 static void no_files(const char* file) { (void)file, limit(RLIMIT_FSIZE, 0); }
 static void no_timers(const char* file) { (void)file, limit(RLIMIT_SIGPENDING, 0); }
+/// Room for two stacks of 128 KB, and for no block of the agent's.
 static void little_memory(const char* file) {
   long pages = 0;
   FILE* sizes = fopen("/proc/self/statm", "r");
   check(sizes && fscanf(sizes, "%ld", &pages) == 1, "statm");
   fclose(sizes);
-  limit(RLIMIT_AS, (rlim_t)pages * 4096 + (2 << 20));
+  limit(RLIMIT_AS, (rlim_t)pages * 4096 + (272 << 10));
   (void)file;
 }
 /// Past the C library, as some runtimes do.
@@ -104,6 +105,23 @@ static void print_threads(void) {
   fclose(status);
   printf("%d tasks\n", tasks);
 }
+static int is_ours(const char* entry) {
+  return !strncmp(entry, "VARVE_SESSION=", 14) || !strncmp(entry, "LD_PRELOAD=", 11);
+}
+/// As it was when the program was executed.
+static void print_environ_file(void) {
+  static char text[1 << 17];
+  static char* entries[4096];
+  size_t count = 0;
+  FILE* file = fopen("/proc/self/environ", "r");
+  size_t size = fread(text, 1, sizeof text - 1, file);
+  fclose(file);
+  for (char* next = text; next < text + size && count < 4096; next += strlen(next) + 1)
+    if (!is_ours(next)) entries[count++] = next;
+  qsort(entries, count, sizeof *entries, compare);
+  printf("environ: %zu\n", count);
+  for (size_t i = 0; i < count; ++i) puts(entries[i]);
+}
 /// What is documented to differ is left out: the two variables, mappings of the agent and of its files.
 static void look_at_self(const char* file) {
   (void)file;
@@ -112,7 +130,8 @@ static void look_at_self(const char* file) {
   for (char** entry = environ; *entry; ++entry) ++count;
   qsort(environ, count, sizeof *environ, compare);
   for (char** entry = environ; *entry; ++entry)
-    if (strncmp(*entry, "VARVE_SESSION=", 14) && strncmp(*entry, "LD_PRELOAD=", 11)) puts(*entry);
+    if (!is_ours(*entry)) puts(*entry);
+  print_environ_file();
   int stacks = 0, bad = 0, heaps = 0, writable_code = 0;
   char line[4400], rights[8];
   FILE* maps = fopen("/proc/self/maps", "r");

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,15 @@ namespace {
 
 void expect_same_text(const std::string& actual, const std::string& expected) {
   cr_expect(actual == expected, "'%s' is not '%s'", actual.c_str(), expected.c_str());
+}
+
+/// What is said of a recording that has some samples, of two seconds, with this besides.
+std::string words_with(const std::function<void(Finalized&)>& change) {
+  Finalized profile;
+  profile.loaded = true, profile.samples = 200, profile.cpu = {2'000'000'000};
+  profile.threads = 2, profile.processes = 1, profile.agent_files = 1;
+  change(profile);
+  return why_few_samples(profile, {}, {10'000'000});
 }
 
 }  // namespace
@@ -220,6 +230,32 @@ Test(record, the_closing_line_says_what_to_type_next) {
   cr_expect(why_few_samples(profile, end, {10'000'000}).starts_with("for a while the profile could not"));
   profile.no_space = true, profile.last_errno = ENOSPC;
   cr_expect(why_few_samples(profile, end, {10'000'000}).find("No space left") != std::string::npos);
+}
+
+Test(record, the_second_line_names_what_was_not_recorded) {
+  expect_same_text(words_with([](Finalized&) {}), "");
+  expect_same_text(words_with([](Finalized& profile) {
+                     profile.refused_processes = 2;
+                     profile.first_refusal = {7, format::Refused::kFile, EMFILE};
+                   }),
+                   "2 programs were not recorded: its file could not be made (Too many open files)");
+  cr_expect(words_with([](Finalized& profile) {
+              profile.empty_files = 1;
+            }).starts_with("1 program was not recorded: no room for the profile on its disk"));
+  cr_expect(words_with([](Finalized& profile) {
+              profile.filtered = 1;
+            }).starts_with("1 program was recorded only until a seccomp filter of its own that kills"));
+  expect_same_text(
+      words_with([](Finalized& profile) { profile.threads_unsampled = 3, profile.last_errno = EAGAIN; }),
+      "3 threads were not sampled: the kernel refused a timer, or memory (Resource temporarily "
+      "unavailable); see ulimit -i");
+  cr_expect(words_with([](Finalized& profile) {
+              profile.small_stacks = 1;
+            }).starts_with("1 thread was not sampled at the end: an alternate signal stack"));
+  const auto held_back = [](Finalized& profile) { profile.samples = 0, profile.held_back = profile.cpu; };
+  cr_expect(
+      words_with(held_back).starts_with("no samples: the signals of the timers were held back; the "
+                                        "program blocks SIGPROF"));
 }
 
 Test(record, times_and_numbers_are_for_people) {
