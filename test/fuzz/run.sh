@@ -10,8 +10,8 @@ for fuzzer in "$@"; do
   name=${name#fuzz_}
   found=build/fuzz/found/$name
   mkdir -p "$found"
-  printf '%s: %s s\n' "$name" "${FUZZ_SECONDS:-60}"
-  if "$fuzzer" -max_total_time="${FUZZ_SECONDS:-60}" -timeout=20 -rss_limit_mb=2048 -artifact_prefix="$found/" \
+  printf '%s: %s s\n' "$name" "${FUZZ_SECONDS:-600}"
+  if "$fuzzer" -max_total_time="${FUZZ_SECONDS:-600}" -timeout=20 -rss_limit_mb=2048 -artifact_prefix="$found/" \
     "$found" "test/fuzz/corpus/$name" >"$found.log" 2>&1; then
     tail -1 "$found.log"
   else
