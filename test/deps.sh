@@ -10,7 +10,8 @@ build="g++ make binutils libfmt-dev libcli11-dev libexpected-dev libre2-dev nloh
   libdebuginfod-dev libncurses-dev liblzma-dev libdeflate-dev libxxhash-dev libcapstone-dev
   libboost-stacktrace-dev"
 check="libcriterion-dev libunwind-dev clang-format musl-tools libc6-i386 libcap2-bin bsdutils python3 git xz-utils sqlite3
-  mandoc bsdextrautils procps tmux ncurses-bin ncurses-base gdb strace libjemalloc2 redis-server redis-tools valgrind"
+  mandoc bsdextrautils procps tmux ncurses-bin ncurses-base gdb strace libjemalloc2 redis-server redis-tools valgrind
+  openssl nodejs default-jdk-headless"
 # What make bench compares varve with, and the programs that it runs under them; gprofng is in binutils.
 bench="linux-perf google-perftools libgoogle-perftools4 libc6-dbg python3 gcc xz-utils sqlite3 redis-server redis-tools nodejs"
 

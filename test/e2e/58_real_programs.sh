@@ -30,6 +30,7 @@ report quality python
 expect_match out 'Functions of Python are not shown: the time in and below them stands below _PyEval_EvalFrameDefault'
 real xz xz -T2 -3 -c --block-size=1MiB
 real gzip gzip -9 -n -c
+real openssl openssl enc -aes-256-cbc -pbkdf2 -iter 300000 -pass pass:varve -S 0011223344556677
 real sqlite sqlite3 :memory: 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 700000) SELECT sum(i % 7), count(DISTINCT i % 1009) FROM n;'
 real sort sort data data data data data
 real bash bash -c 'for ((i = 0; i < 60000; ++i)); do x=$((i * 3)); done; echo $x $(echo sub) | tr a-z A-Z'
