@@ -84,16 +84,17 @@ expect_eq "exit code" $code 0
 
 cat >../look.py <<'END'
 import csv, io, json, os, subprocess, sys
-varve, views, found = sys.argv[1], sys.argv[2].split(), []
+varve, views, program, found = sys.argv[1], sys.argv[2].split(), sys.argv[3], []
 # Of the C1 controls, too, and what turns the direction of what follows.
 FORBIDDEN = {chr(c) for c in (*range(32), *range(127, 160), *range(0x202a, 0x202f), *range(0x2066, 0x206a))}
+def judge(what, bytes, breaks):
+    text = bytes.decode("utf-8", "replace")
+    bad = sorted(set(text) & (FORBIDDEN - set(breaks)) | ({"\ufffd"} & set(text)))
+    if bad: found.append(f"{what}: prints {bad!r} in {text[max(0, text.index(bad[0]) - 60):][:120]!r}")
 def look(what, arguments, locale, breaks):
     end = subprocess.run([varve, *arguments], capture_output=True, env={**os.environ, "LC_ALL": locale})
     if end.returncode: found.append(f"{what}: ended with {end.returncode}: {end.stderr!r}")
-    for bytes in (end.stdout, end.stderr):
-        text = bytes.decode("utf-8", "replace")
-        bad = sorted(set(text) & (FORBIDDEN - set(breaks)) | ({"\ufffd"} & set(text)))
-        if bad: found.append(f"{what}: prints {bad!r} in {text[max(0, text.index(bad[0]) - 60):][:120]!r}")
+    for bytes in (end.stdout, end.stderr): judge(what, bytes, breaks)
     return end.stdout.decode("utf-8", "replace")
 everything = ""
 for locale in ("C.UTF-8", "C"):
@@ -107,11 +108,16 @@ for locale in ("C.UTF-8", "C"):
         if len({len(row) for row in rows if row}) != 1: found.append(f"CSV of {name}: rows of {sorted({len(row) for row in rows})} cells")
         try: json.loads(look(f"JSON of {name}", ["report", view, "p", "--format", "json"], locale, "\n"))
         except ValueError as error: found.append(f"JSON of {name}: {error}")
+    for function in ("^burn$", "evil"):
+        everything += look(f"callers of {function} in {locale}", ["report", "callers", function, "p"], locale, "\n")
+    everything += look(f"annotate in {locale}", ["annotate", "^burn$", "p"], locale, "\n")
+    everything += look(f"check in {locale}", ["check", program], locale, "\n")
+judge("record", open("err", "rb").read(), "\n")
 # What was to be hidden was there.
 for text in (r"a\x1b[2Jb\x0a", r"so\x1b[31m", r"ff\x1b]0;x\x07", r"evil\x1b[31m", r"n\x1b[31m", r"arg\x1b[2J", "=1+1;@x"):
     if text not in everything: found.append(f"no view has {text}")
 print("\n".join(found))
 sys.exit(bool(found))
 END
-python3 ../look.py "$VARVE" "summary hotspots top-down bottom-up threads processes modules lines concurrency tlp waits idle timeline critical-path quality" \
-  >told 2>&1 || fail "$(head -c 3000 told)"
+python3 ../look.py "$VARVE" "summary hotspots top-down bottom-up threads processes programs modules lines concurrency tlp waits idle timeline critical-path quality" \
+  ".$odd" >told 2>&1 || fail "$(head -c 3000 told)"

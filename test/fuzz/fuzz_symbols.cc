@@ -9,6 +9,7 @@
 #include "common/symbol_format.h"
 #include "test/fuzz/repair.h"
 #include "test/fuzz/replay_main.h"
+#include "viewer/symbol/disassemble.h"
 #include "viewer/symbol/symbol_file.h"
 #include "viewer/symbol/symbols_for.h"
 
@@ -53,6 +54,16 @@ void check(const symbol::SymbolTable& table, size_t sites) {
   }
 }
 
+/// Every byte of it is in an instruction, one after the other.
+void check_instructions(const symbol::CodePiece& piece) {
+  uint64_t next = piece.low;
+  for (const symbol::Instruction& each : symbol::disassemble(piece.bytes, next, symbol::Syntax::kAtt)) {
+    require(each.address == next, "instructions follow each other");
+    next = each.end();
+  }
+  require(next == piece.end(), "no byte is left over");
+}
+
 /// The same bytes as a code file.
 void check_code(const std::vector<uint8_t>& file, const load::Profile& profile) {
   const auto read = symbol::decode_code(file, profile, kSession);
@@ -64,6 +75,7 @@ void check_code(const std::vector<uint8_t>& file, const load::Profile& profile) 
     require(piece.module.index() < profile.modules.size() && piece.end() > piece.low, "code is somewhere");
     require(read->piece_at(piece.module, piece.low) == &piece, "code is found");
     read->frames_at(piece.module, piece.end() - 1);
+    check_instructions(piece);
   }
 }
 
