@@ -100,3 +100,24 @@ expect_match err 'for a while the profile could not grow \(Too many open files\)
 expect_no_match err 'recording ended'
 expect_eq "damages after a limit of descriptors" "$(summary damages limit)" 0
 holds "samples of the first thread after it" "$(rows threads limit 'max(n(r, "samples") for r in rows)') > 60"
+
+# Nor does a file grow through a link that somebody has put into its place: what that leads to stays as it was.
+cat >swap.py <<'P'
+import glob, os, threading, time
+def burn():
+    end = time.thread_time() + 0.01
+    while time.thread_time() < end: pass
+own, = glob.glob(f"linked/*-{os.getpid()}-*.agent")
+os.rename(own, "kept")
+os.symlink(os.path.abspath("victim"), own)
+threads = [threading.Thread(target=burn) for _ in range(100)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+os.unlink(own)
+os.rename("kept", own)
+P
+head -c 200000 /dev/zero | tee victim >as_it_was
+record --interval 1ms -o linked /usr/bin/python3 swap.py
+expect_eq "exit code with a link in the file's place" $code 0
+expect_match err '\(Too many levels of symbolic links\)'
+cmp victim as_it_was || fail "the agent wrote through a link"
