@@ -2,19 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Many threads, many processes, many switches: all are seen, nothing is kept of those that ended, what is lost is counted.
 # alone
-. "$(dirname "$0")/agent.inc"
+. "$(dirname "$0")/run_states.inc"
 sanitized && echo "SKIPPED: an observer that is built with AddressSanitizer is late for what is looked at here" && exit 0
-
-program=$programs/run_states
-# is_true DIR EXPRESSION: a Python expression over run, what stands in the observer file, its tracks and its facts.
-is_true() {
-  python3 "$root/test/e2e/run_states.py" "$1" >states.json || fail "the observer file of $1"
-  python3 -c 'import json, sys
-run = json.load(open("states.json"))
-tracks, facts = run["tracks"], run["facts"]
-if not eval(sys.argv[1]): sys.exit("%s; %d sweeps, %d events, %d tracks" % (facts, run["sweeps"], run["events"], len(tracks)))' "$2" 2>not ||
-    fail "$1: not so: $2: $(cat not)"
-}
 
 # adds_up DIR: levels say what the clocks of threads say, as the time at which they were active and as that at which they ran.
 adds_up() {
@@ -30,9 +19,6 @@ print(pairs, file=open("sums", "w"))
 sys.exit(any(abs(levels - clocks) > 0.03 * clocks for levels, clocks in pairs))
 P
 }
-
-sources="switches sweeps"
-can switches --run-states switches || sources=sweeps
 
 # They end a while after their work, so that sweeps have seen it: those of a thousand threads come a second apart on a slow machine.
 thousand_threads() {
@@ -61,30 +47,6 @@ many_processes() {
 }
 at_once many_processes $sources
 [ "$sources" = sweeps ] || is_true s-switches "int(facts['observer_lost']) == run['lost'] and run['events'] > 1000"
-
-# Nothing leaks: the recorder of threads and processes that come and go has no more descriptors in the end than with one, as soon as
-# a sweep has seen that they are gone.
-descriptors() { find /proc/$recorder/fd -mindepth 1 2>/dev/null | wc -l; }
-descriptors_at_most() { [ "$(descriptors)" -le $1 ]; }
-come_and_go() {
-  "$VARVE" record -q --no-finalize -o c --run-states $1 sh -c \
-    "sleep 1; '$program' threads 300 800; '$program' processes 100 800; touch ready; while [ -e ready ]; do sleep 0.1; done" >out 2>err &
-  recorder=$!
-  wait_for test -e c/observer
-  before=$(descriptors)
-  wait_for test -e ready
-  wait_for descriptors_at_most $((before + 8))
-  rm ready
-  wait $recorder || fail "recording of threads that come and go"
-  is_true c "len(tracks) > 300"
-}
-at_once come_and_go $sources
-
-# Few descriptors: what cannot be kept open is opened again and again.
-run bash -c 'ulimit -n 320; exec "$@"' - "$VARVE" record -q --no-finalize -o few --run-states sweeps "$program" threads 200 2500
-expect_eq "exit code with few descriptors" $code 0
-is_true few "len(tracks) == 201 and all(x['end'] for x in tracks)"
-is_true few "abs(sum(x['running'] for x in tracks) - $(truth cpu_ns)) < 0.1 * $(truth cpu_ns) + 50e6"
 
 # The rings that an ordinary user may have differ in size and are small: each wakes the observer before it is full.
 nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
