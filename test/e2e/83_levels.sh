@@ -117,7 +117,8 @@ in_group() { bash -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$@"; }  # in_gro
 # Linux 6.18 stops a thread on its way out of the kernel: who was woken and is active for the kernel reads its own clock only when it
 # may go on, three quarters of a period later at most.
 switches_limited() { stopped=80000000 levels switches $1 2 in_group "$limit"; }
-sweeps_limited() { stopped=80000000 levels sweeps $1 5 in_group "$limit"; }
+# A thread that is stopped half of the time is seen at work by half as many sweeps.
+sweeps_limited() { stopped=80000000 levels sweeps $((2 * $1)) 5 in_group "$limit"; }
 limits=
 for place in "" unified/; do
   limit_of "/sys/fs/cgroup/$place$group" cpu.max "50000 100000" && limits+=" /sys/fs/cgroup/$place$group" && break
