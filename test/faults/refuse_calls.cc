@@ -4,8 +4,8 @@
 //   VARVE_FAULT=KIND:N    the N-th call of KIND in a process, from its exec on; a fork's child counts on
 //   VARVE_FAULT=KIND:N+   that one and all later ones
 //   VARVE_FAULT_LOG=FILE  gets the kind, a line, each time a call is refused
-// KIND is a name of the table below, or any. Calls that the kernel cannot refuse are not in the table. Never
-// in an installed agent. Context: signal, and every other part of the agent.
+// KIND is a name of the table below, or any. Calls that the kernel cannot refuse are not in the table, nor is
+// mknod, by which the agent says why it does not begin. Never in an installed agent. Context: signal, and every other part of the agent.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -29,7 +29,6 @@ constexpr Kind kKinds[] = {
     {__NR_openat, "openat", EMFILE},
     {__NR_access, "access", EACCES},
     {__NR_newfstatat, "newfstatat", EACCES},
-    {__NR_mknod, "mknod", ENOSPC},
     {__NR_unlink, "unlink", EROFS},
     {__NR_fcntl, "fcntl", EPERM},
     {__NR_perf_event_open, "perf_event_open", EACCES},
