@@ -5,7 +5,8 @@
 //   VARVE_FAULT=KIND:N+   that one and all later ones
 //   VARVE_FAULT_LOG=FILE  gets the kind, a line, each time a call is refused
 // KIND is a name of the table below, or any. Calls that the kernel cannot refuse are not in the table, nor is
-// mknod, by which the agent says why it does not begin. Never in an installed agent. Context: signal, and every other part of the agent.
+// mknod, by which the agent says why it does not begin. Never in an installed agent. Context: signal, and
+// every other part of the agent.
 #include <fcntl.h>
 #include <unistd.h>
 
