@@ -4,24 +4,15 @@
 . "$(dirname "$0")/agent.inc"
 
 # The next number is asked for, in a pid namespace of its own, where nobody else takes it. Each thread says its number and its CPU time.
-build reuse -lpthread <<'C'
-#define _GNU_SOURCE
+build reuse -I"$root" -lpthread <<'C'
+#include "test/programs/work.h"
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
-static long cpu_us(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
 static void* work(void* number) {
-  volatile uint64_t x = 0;
-  while (cpu_us() < 20000 * (1 + (intptr_t)number % 3)) ++x;
-  return printf("%d %ld\n", gettid(), cpu_us()), NULL;
+  uint64_t x = 7;
+  while (thread_ns() < 20000000u * (1 + (uintptr_t)number % 3)) SPIN(x, 1000);
+  return printf("%d %lu\n", gettid(), thread_ns()), NULL;
 }
 int main(void) {
   for (intptr_t i = 0; i < 12; ++i) {
@@ -44,7 +35,7 @@ for states in switches sweeps; do
   python3 - seen out <<'P' || fail "threads of one number with $states: $(cat seen out)"
 import ast, sys
 seen = ast.literal_eval(open(sys.argv[1]).read())
-truth = sorted(int(line.split()[1]) * 1000 for line in open(sys.argv[2]))
+truth = sorted(int(line.split()[1]) for line in open(sys.argv[2]))
 sys.exit(len(seen) != len(truth) or any(abs(a - b) > 2e6 + 0.02 * b for a, b in zip(seen, truth)))
 P
 done

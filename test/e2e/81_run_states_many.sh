@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Many threads, many processes, many switches: all are seen, nothing is kept of those that ended, what is lost is counted.
+# Many threads, many processes, many switches: all are seen, what is lost is counted.
 # alone
 . "$(dirname "$0")/run_states.inc"
 sanitized && echo "SKIPPED: an observer that is built with AddressSanitizer is late for what is looked at here" && exit 0
