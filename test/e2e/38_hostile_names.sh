@@ -112,7 +112,11 @@ for locale in ("C.UTF-8", "C"):
         everything += look(f"callers of {function} in {locale}", ["report", "callers", function, "p"], locale, "\n")
     everything += look(f"annotate in {locale}", ["annotate", "^burn$", "p"], locale, "\n")
     everything += look(f"check in {locale}", ["check", program], locale, "\n")
-judge("record", open("err", "rb").read(), "\n")
+# The name of the profile is the program's; and a program that is not there is named, too.
+look("record", ["record", "--no-finalize", program], "C.UTF-8", "\n")
+missing = subprocess.run([varve, "record", "./\x1b[31mgone\x9b"], capture_output=True)
+judge("record of what is not there", missing.stderr, "\n")
+if b"gone" not in missing.stderr: found.append(f"record does not name what is not there: {missing.stderr!r}")
 # What was to be hidden was there.
 for text in (r"a\x1b[2Jb\x0a", r"so\x1b[31m", r"ff\x1b]0;x\x07", r"evil\x1b[31m", r"n\x1b[31m", r"arg\x1b[2J", "=1+1;@x"):
     if text not in everything: found.append(f"no view has {text}")
