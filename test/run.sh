@@ -15,14 +15,15 @@ export LC_ALL=C.UTF-8
 export PATH=/usr/bin:/bin:$PATH
 logs=$(mktemp -d "${TMPDIR:-/tmp}/varve-run.XXXXXX")
 export logs
-trap 'rm -rf "$logs"' EXIT
+units=
+trap 'rm -rf "$logs"; [ -z "$units" ] || kill "$units"' EXIT
 [ $# -gt 0 ] || set -- unit structure e2e
 
 scripts=()
-units=
+wanted_units=
 for what in "$@"; do
   case $what in
-    unit) units=1 ;;
+    unit) wanted_units=1 ;;
     structure | e2e | stress) scripts+=(test/"$what"/*.sh) ;;
     *) scripts+=(test/*/*"$what"*.sh test/"$what"*.sh) ;;
   esac
@@ -63,9 +64,15 @@ export -f run_script
 
 passed=0
 failed=0
-if [ -n "$units" ]; then
-  timeout --kill-after=5 900 "$BUILD/unit-tests" --timeout 120 >"$logs/unit" 2>&1
-  code=$?
+# The unit tests take what the first scripts, which wait for much, leave of the processors.
+begin_units() {
+  nice -n 19 timeout --kill-after=5 900 "$BUILD/unit-tests" --timeout 120 >"$logs/unit" 2>&1 &
+  units=$!
+}
+end_units() {
+  wait "$units"
+  local code=$? line tested
+  units=
   [[ $code != 124 && $code != 137 ]] || echo "no end within 900 s" >>"$logs/unit"
   # [====] Synthesis: Tested: 12 | Passing: 12 | Failing: 0 | Crashing: 0
   line=$(sed 's/\x1b\[[0-9;]*m//g' "$logs/unit" | grep 'Synthesis:' | tail -1)
@@ -77,24 +84,25 @@ if [ -n "$units" ]; then
   [ "$passed" != 0 ] || [ $failed != 0 ] || failed=1  # no test ran
   [ $failed = 0 ] || cat "$logs/unit"
   printf '%s\n' "unit tests: $passed of ${tested:-0} pass"
-fi
+}
+[ -z "$wanted_units" ] || begin_units
 
 existing=()
 for script in "${scripts[@]}"; do [ -f "$script" ] && existing+=("$script"); done
-if [ ${#existing[@]} -gt 0 ]; then
-  # run_those N OPTION REGEX: N at a time, of the scripts that grep finds by this.
-  run_those() {
-    mapfile -t those < <(grep "$2" "$3" "${existing[@]}" | sort -u)
-    [ ${#those[@]} = 0 ] && return
-    { grep -l '^# long$' "${those[@]}"; grep -L '^# long$' "${those[@]}"; } | xargs -d '\n' -n1 -P"$1" bash -c 'run_script "$0"'
-  }
-  run_those 2 -LE '^# (alone|calm)$'
-  run_those 2 -l '^# calm$'
-  run_those 1 -l '^# alone$'
-  for script in $(printf '%s\n' "${existing[@]}" | sort -u); do
-    if [ "$(cat "$logs/${script//\//_}.result" 2>/dev/null)" = passed ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
-  done
-fi
+# run_those N OPTION REGEX: N at a time, of the scripts that grep finds by this.
+run_those() {
+  [ ${#existing[@]} = 0 ] && return
+  mapfile -t those < <(grep "$2" "$3" "${existing[@]}" | sort -u)
+  [ ${#those[@]} = 0 ] && return
+  { grep -l '^# long$' "${those[@]}"; grep -L '^# long$' "${those[@]}"; } | xargs -d '\n' -n1 -P"$1" bash -c 'run_script "$0"'
+}
+run_those 2 -LE '^# (alone|calm)$'
+[ -z "$units" ] || end_units
+run_those 2 -l '^# calm$'
+run_those 1 -l '^# alone$'
+for script in $(printf '%s\n' "${existing[@]}" | sort -u); do
+  if [ "$(cat "$logs/${script//\//_}.result" 2>/dev/null)" = passed ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+done
 
 echo "$passed passed, $failed failed"
 [ $failed = 0 ] && [ $passed != 0 ]
