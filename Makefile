@@ -95,7 +95,7 @@ VIEWER_OBJ := $(BUILD)/obj/viewer/main.o $(VIEWER_LIB_OBJ)
 TESTED_SIGNAL_OBJ := $(call batched,signal,$(SIGNAL_SRC))
 UNIT_OBJ := $(call batched,unit,$(UNIT_SRC)) $(TESTED_SIGNAL_OBJ)
 PROGRAMS := $(patsubst test/programs/%.c,$(BUILD)/programs/%,$(patsubst test/programs/%.cc,$(BUILD)/programs/%,$(PROGRAM_SRC)))
-BENCHES := $(patsubst test/bench/%.cc,$(BUILD)/bench/%,$(BENCH_SRC))
+BENCHES := $(patsubst test/bench/%.cc,$(BUILD)/bench/%,$(BENCH_SRC)) $(BUILD)/bench/empty_ticks.so
 MICROS := $(patsubst test/micro/%.cc,$(BUILD)/micro/%,$(MICRO_SRC)) $(BUILD)/micro/calls_micro
 PAGES := $(patsubst man/%.in,$(BUILD)/man/%,$(wildcard man/*.in)) $(patsubst man/%,$(BUILD)/man/%,$(filter-out %.in,$(wildcard man/*.[157])))
 
@@ -253,6 +253,9 @@ $(BUILD)/micro/%: $(BUILD)/obj/test/micro/%.o $(TESTED_SIGNAL_OBJ) $(VIEWER_LIB_
 $(BUILD)/micro/calls_micro: test/micro/calls_micro.c test/programs/work.h
 	@mkdir -p $(@D)
 	$(CC) -O2 -g -I. $< -o $@ -lpthread
+$(BUILD)/bench/empty_ticks.so: test/bench/empty_ticks.c
+	@mkdir -p $(@D)
+	$(CC) -O2 -Wall -Wextra -shared -fPIC $< -o $@
 # varve beside other profilers; the tables are test/bench/RESULTS.md. RUNS, WHAT, PROGRAMS, TOOLS, RATES and NEW: test/bench/run.sh.
 bench: deps-bench
 	+$(SUBMAKE) all programs $(BENCHES)

@@ -16,7 +16,7 @@ export PATH=/usr/bin:/bin:$PATH
 logs=$(mktemp -d "${TMPDIR:-/tmp}/varve-run.XXXXXX")
 export logs
 units=
-trap 'rm -rf "$logs"; [ -z "$units" ] || kill "$units"' EXIT
+trap '[ -z "$units" ] || kill %1 2>/dev/null; rm -rf "$logs"' EXIT  # the only job of this shell
 [ $# -gt 0 ] || set -- unit structure e2e
 
 scripts=()
@@ -66,7 +66,7 @@ passed=0
 failed=0
 # The unit tests take what the first scripts, which wait for much, leave of the processors.
 begin_units() {
-  nice -n 19 timeout --kill-after=5 900 "$BUILD/unit-tests" --timeout 120 >"$logs/unit" 2>&1 &
+  nice -n 5 timeout --kill-after=5 900 "$BUILD/unit-tests" --timeout 120 >"$logs/unit" 2>&1 &
   units=$!
 }
 end_units() {

@@ -11,7 +11,7 @@ from machine import machine
 from printing import Printing
 from render import render
 from results import Results
-from tools import all_tools
+from tools import all_tools, floor
 from workloads import all_workloads, work_id
 
 ALONE = ["observer", "start", "report", "view"]
@@ -47,7 +47,8 @@ def split(text):
 def main():
     arguments = parse()
     every_tool, every_workload = all_tools(arguments.build), all_workloads(arguments.build)
-    tools = chosen(every_tool, split(arguments.tools), "tool")
+    tools = chosen([*every_tool, floor(arguments.build)], split(arguments.tools), "tool")
+    profilers = [tool for tool in tools if tool in every_tool]
     workloads = chosen(every_workload, split(arguments.programs), "program")
     intervals = [int(rate) for rate in split(arguments.rates)] or INTERVALS
     results = Results(arguments.results, every_tool[0].build_id(), work_id())
@@ -56,13 +57,13 @@ def main():
     alone = Alone(arguments.build, arguments.work, arguments.runs)
     for section in arguments.section:
         if section == "compare":
-            Compare(results, arguments.work, workloads, tools, intervals).run(arguments.runs)
+            Compare(results, arguments.work, workloads, profilers, intervals).run(arguments.runs)
         elif section == "beside":
             others = {workload.name: workload for workload in all_workloads(arguments.build)}
             twins = [(workload, others[workload.name]) for workload in workloads]
             Beside(results, arguments.work, twins, tools, intervals).run(arguments.runs)
         elif section == "print":
-            Printing(results, arguments.work, arguments.build, tools).run()
+            Printing(results, arguments.work, arguments.build, profilers).run()
         elif section in ALONE:
             getattr(alone, section)()
     text = render(results, [each.name for each in every_workload], [each.name for each in every_tool])

@@ -140,7 +140,10 @@ class Pages(unittest.TestCase):
         results = Results(self.path, "a", "w")
         results.add("beside", program="xz", tool="perf", rate=10, cpu=1.0, bare=1.0)
         beside = Beside(results, "", [], [FakeTool()], [10, 4])
-        self.assertEqual(beside.wanted(), [("bare", 0), ("perf", 10)])
+        self.assertEqual(beside.wanted("xz"), [("bare", 0), ("perf", 10)])
+        FakeTool.programs = ["python3"]
+        self.addCleanup(delattr, FakeTool, "programs")
+        self.assertEqual(beside.wanted("xz"), [("bare", 0)])
         self.assertEqual([beside.missing(FakeWorkload, ("perf", 10), number) for number in range(2)], [False, True])
 
     def test_the_sides_of_a_pair_are_told_apart(self):
@@ -176,12 +179,20 @@ class Pages(unittest.TestCase):
         page = render(results, PROGRAMS, TOOLS)
         self.assertIn("| xz | 1.010 [1.010, 1.010] | 1.500 [1.500, 1.500] |", page)
         self.assertIn("| xz | 1.0000 [1.0000, 1.0000] | 1.0020 [1.0020, 1.0020] | 1.1000 [1.1000, 1.1000] |", page)
-        self.assertIn("- 10 ms, varve adds 0.5 %: less (xz).", page)
+        self.assertIn("- 10 ms, what varve adds, beside 0.5 %: less (xz).", page)
+        self.assertNotIn("what empty handler adds", page)
         self.assertIn("- 10 ms, varve and perf: lower (xz).", page)
         self.assertIn("| xz | 99 % (99.0 %) | **none** |", page)
         self.assertIn("| xz | 100 % | no samples |", page)
         self.assertIn("| xz | 24 / - | no samples |", page)
         self.assertIn("| cc1plus | perf | 10 | 10.0 | with inlines | over 60 | 800 |", page)
+        for number in range(6):
+            results.add("beside", program="xz", tool="empty handler", rate=1, cpu=2.05, bare=2.0)
+            results.add("beside", True, program="xz", tool="varve", rate=1, cpu=2.06, bare=2.0)
+        page = render(results, PROGRAMS, TOOLS)
+        self.assertIn("| program | bare | empty handler | varve |", page)
+        self.assertIn("- 1 ms, what empty handler adds, beside 2 %: more (xz).\n", page)
+        self.assertIn("- 1 ms, varve and empty handler: higher (xz).\n", page)
         results.add("absent", tool="perf", why="not installed")
         self.assertIn("| xz | 99 % (99.0 %) | not installed |", render(results, PROGRAMS, TOOLS))
 

@@ -12,6 +12,7 @@ import sys
 import threading
 
 from compare import LIMIT, say
+from tool_empty import FLOOR
 from tools import BARE
 
 
@@ -28,7 +29,8 @@ class Beside:
         sides = [os.path.join(self.work, name) for name in ("side1", "side2")]
         for number in range(runs):
             for pair in self.twins:
-                todo = [] if pair[0].absent() else [each for each in self.wanted() if self.missing(pair[0], each, number)]
+                wanted = [] if pair[0].absent() else self.wanted(pair[0].name)
+                todo = [each for each in wanted if self.missing(pair[0], each, number)]
                 if not todo:
                     continue
                 say(f"pairs {number + 1} of {runs}: {pair[0].name}: {len(todo)}")
@@ -39,9 +41,9 @@ class Beside:
                 for name, interval in todo:
                     self.one(pair, name, interval)
 
-    def wanted(self):
+    def wanted(self, program):
         """A pair of two bare ones says how well pairs can tell."""
-        tools = [tool for tool in self.tools.values() if tool and not tool.absent()]
+        tools = [tool for tool in self.tools.values() if tool and program in getattr(tool, "programs", [program]) and not tool.absent()]
         return [(BARE, 0)] + [(tool.name, interval) for tool in tools for interval in self.intervals if interval in tool.costed]
 
     def missing(self, workload, each, number):
@@ -52,12 +54,13 @@ class Beside:
         wraps = [lambda command: (command, {}), lambda command: tool.wrap(command, interval, profile) if tool else (command, {})]
         spent = self.at_once(random.sample(pair, 2), wraps)
         keys = {"program": pair[0].name, "tool": name, "rate": interval}
+        of_build = name.startswith("varve") or name == FLOOR
         failed = [f"exit {each.code}" for each in spent if each.code or each.timed_out]
         if failed:
             say(f"{pair[0].name} beside {name} at {interval} ms: {failed[0]}: {spent[1].errors.strip()[-300:]}")
-            self.results.add("beside", name.startswith("varve"), **keys, failed=failed[0])
+            self.results.add("beside", of_build, **keys, failed=failed[0])
         else:
-            self.results.add("beside", name.startswith("varve"), **keys, cpu=spent[1].cpu, bare=spent[0].cpu)
+            self.results.add("beside", of_build, **keys, cpu=spent[1].cpu, bare=spent[0].cpu)
         shutil.rmtree(profile, ignore_errors=True)
 
     def at_once(self, pair, wraps):

@@ -50,8 +50,8 @@ class Printing:
                     self.one(what, tool, command(tool), limit)
 
     def compilers(self, tool):
-        """perf takes a thousand samples a second, the others no more than the scheduler has ticks; so it needs less work."""
-        count = TYPES // 4 if tool.name.startswith(("perf", "gprofng")) else TYPES
+        """gperftools takes no more samples than the scheduler has ticks, a quarter of the others', and gets more work."""
+        count = TYPES if tool.name == "gperftools" else TYPES // 4
         text = os.path.join(self.work, f"instances{count}.ii")
         if not os.path.exists(text):
             source = HEADERS + "".join(INSTANCES.format(i) for i in range(count))

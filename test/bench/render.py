@@ -2,6 +2,7 @@
 """Makes the page of tables from what was measured. It measures nothing and rounds nothing away: what failed, was absent or has
 too few runs says so in its cell."""
 from intervals import apart, paired_ratios, verdict, words
+from tool_empty import FLOOR
 from tool_varve import SIGNAL_US
 from tools import BARE
 
@@ -14,7 +15,8 @@ the median of ratios and an interval that has the true median with 95 % (order s
 
 - *varve* is `varve record` as it is by default, with context switches and waits; *varve, samples only* records what the others do
   (`--run-states off --waits off`). *perf* is `perf record -e cpu-clock`, *gperftools* its CPU profiler, preloaded, *gprofng*
-  `gprofng collect app`. Looking names up is no part of the runs; it is in the last table.
+  `gprofng collect app`. Looking names up is no part of the runs; it is in the last table. *empty handler* is no profiler: the
+  ticks that varve takes at 1 ms, of programs with one busy thread, with a handler that only counts: what the machine takes for them.
 - An interval of 10 ms is 100 samples for a second of CPU time, 4 ms 250, 1 ms 1000.
 """
 BESIDE = """Each cell is of pairs: the program bare and the program under a profiler, begun at once on one processor, which they have in turn,
@@ -22,7 +24,8 @@ so that both see the same machine; the column *bare* is of pairs of two bare run
 profiler's own process too, its start, and what it does after the program has ended. Of redis-server the server's is. On one processor
 a run takes twice as long, so what a profiler spends by the clock on the wall (varve's observer) counts twice, and threads do not run at once.
 """
-WALL = """One after the other, with the whole machine: these scatter more. For redis-server the wall time is that of the requests.
+WALL = """One after the other, with the whole machine: these scatter more, and a cell of "(1 run)" shows nothing. For redis-server the wall
+time is that of the requests.
 """
 SAMPLES = """Samples, of those that are due: CPU time of the program over the interval; in parentheses the CPU time for which they stand, of that
 of the program. What a program used is what the kernel charged to it, under that profiler. Timers of CPU clocks expire on scheduler
@@ -90,7 +93,7 @@ class Page:
     def cost(self):
         for interval in (10, 1):
             self.add(f"\n## CPU time against bare, {interval} ms\n\n{BESIDE if interval == 10 else ''}".rstrip())
-            tools = [tool for tool in self.tools if self.results.of("beside", tool=tool, rate=interval)]
+            tools = [tool for tool in [FLOOR, *self.tools] if self.results.of("beside", tool=tool, rate=interval)]
             self.matrix(lambda program, tool, at=interval: self.pairs(program, tool, at), [BARE, *tools])
         for interval in (10, 1):
             self.add(f"\n## Wall time against bare, {interval} ms\n\n{WALL if interval == 10 else ''}".rstrip())
@@ -123,10 +126,10 @@ class Page:
         before = self.text
         ours = [tool for tool in self.tools if tool.startswith("varve")]
         for interval, most in ((10, 0.005), (1, 0.02)):
-            for tool in ours:
+            for tool in [FLOOR, *ours]:
                 self.bound(tool, interval, most)
             for tool in ours:
-                for other in self.tools:
+                for other in [FLOOR, *self.tools]:
                     if other not in ours:
                         self.claim(tool, other, interval)
         if self.text == before:
@@ -139,7 +142,7 @@ class Page:
             ratios = self.beside(program, tool, interval)
             if len(ratios) > 1:
                 said[verdict([ratio / (1 + most) for ratio in ratios])].append(program)
-        self.say(f"{interval} ms, {tool} adds {100 * most:g} %", said, {-1: "less", 1: "more", 0: "not known"})
+        self.say(f"{interval} ms, what {tool} adds, beside {100 * most:g} %", said, {-1: "less", 1: "more", 0: "not told apart"})
 
     def claim(self, of, than, interval):
         said = {-1: [], 0: [], 1: []}
@@ -150,9 +153,9 @@ class Page:
         self.say(f"{interval} ms, {of} and {than}", said, {-1: "lower", 1: "higher", 0: "not told apart"})
 
     def say(self, what, said, words_of):
-        parts = [f"{words_of[which]} ({', '.join(said[which])})" for which in (-1, 1, 0) if said[which]]
+        parts = [f"{words_of[which]} ({'; '.join(said[which])})" for which in (-1, 1, 0) if said[which]]
         if parts:
-            self.add(f"- {what}: {'; '.join(parts)}.")
+            self.add(f"- {what}: {', '.join(parts)}.")
 
     # --- what profiles have ---
     def counts(self, program, tool, interval):

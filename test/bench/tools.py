@@ -4,6 +4,7 @@ gives the command and environment that record a command; outcome() says what a p
 for ("seen"), CPU time of the program, stacks and whole ones, bytes; prints() has commands that print the hotspot list. In every round
 it runs at the intervals that are "costed", at others once, for what its profile has."""
 from stack_roots import Roots
+from tool_empty import EmptyHandler
 from tool_gperftools import Gperftools
 from tool_gprofng import Gprofng
 from tool_perf import Perf
@@ -25,3 +26,8 @@ def all_tools(build):
         # Its ticks are 100 ms apart, whatever it is asked for.
         Gprofng(roots, costed=[10]),
     ]
+
+
+def floor(build):
+    """Which no profiler that ticks by the same events can be below. It has pairs only."""
+    return EmptyHandler(build, costed=[1])
