@@ -56,7 +56,7 @@ bool is_of_no_interest(int fd, Way way) {
   if (!block || !block->live) return true;
   const uint64_t now = block->clock.now_ns(wait_trace.tick_length);
   if (!nonblocking.holds(fd, now)) return false;
-  if (way == Way::kIn) return true;  // who fills a socket is not asked for
+  if (way == Way::kIn || !nonblocking.may_be_noted(fd)) return true;  // who fills a socket is not asked for
   std::atomic<uint64_t>& last = last_of(fd, way);
   const uint64_t before = last.load(std::memory_order_relaxed);
   if (now >= before + seldom_ns() && transfers.has_any(now)) return false;
@@ -74,6 +74,7 @@ void note_transfer(int fd, Way way, uint64_t bytes, uint64_t begin_ns, uint64_t 
   if (way == Way::kIn && took_ns > seldom_ns() && bytes < kFullPage) return;
   if (!transfers.has_any(begin_ns) || !looks.take(begin_ns)) return;
   const Traffic traffic = traffic_of(fd);
+  if (traffic == Traffic::kNone && way == Way::kOut) nonblocking.learn_not_noted(fd);
   if (traffic == Traffic::kNone || (way == Way::kIn && traffic != Traffic::kPipe))
     return last.store(begin_ns + kAskAgainNs, std::memory_order_relaxed);
   if (transfers.take(begin_ns)) note_release(format::ObjectKind::kDescriptor, released_by(fd, way), begin_ns);

@@ -27,10 +27,17 @@ class Nonblocking {
     return unsigned(fd) < kPlaces && now_ns >= last_answer(fd);
   }
 
+  /// Whether what goes out through it may end a wait of somebody who is seen: what note_transfer() found, for
+  /// as long as the answer above holds.
+  bool may_be_noted(int fd) const { return !(last_answer(fd) & kNotNoted); }
+  void learn_not_noted(int fd) {
+    if (may_hold(fd)) answers_[fd].fetch_or(kNotNoted, std::memory_order_relaxed);
+  }
+
   void learn(int fd, bool never_waits, uint64_t now_ns) {
     const uint64_t until_ns = now_ns + kHoldsNs;
     if (unsigned(fd) < kPlaces)
-      answers_[fd].store(never_waits ? until_ns | kNeverWaits : until_ns & ~kNeverWaits,
+      answers_[fd].store((until_ns & ~(kNeverWaits | kNotNoted)) | (never_waits ? kNeverWaits : 0),
                          std::memory_order_relaxed);
   }
   /// Around a call after which the answer may be another one. Twice: another thread may ask meanwhile.
@@ -45,7 +52,7 @@ class Nonblocking {
  private:
   static constexpr unsigned kPlaces = 4096;
   static constexpr uint64_t kHoldsNs = 100'000'000;
-  static constexpr uint64_t kNeverWaits = 1;  // in the time's last bit
+  static constexpr uint64_t kNeverWaits = 1, kNotNoted = 2;  // in the time's last bits
 
   void forget(int fd) {
     if (last_answer(fd) != 0) answers_[fd].store(0, std::memory_order_relaxed);
