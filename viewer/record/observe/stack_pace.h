@@ -18,7 +18,17 @@ class StackPace {
  public:
   bool due(Nanos now) const { return saturating_sub(now, looked_) >= period_; }
 
+  /// It was found in the same hook again, and for some seconds nowhere else: the waits that begin now, too,
+  /// are most likely told by the thread itself.
+  bool is_told(Nanos now) const {
+    const bool untold = untold_.count != 0 && saturating_sub(now, untold_) < kUntoldFor;
+    return period_ > kShortest && !untold;
+  }
+
   void look(Nanos now) { looked_ = now; }
+
+  /// The thread executes another program: nothing that was seen of it holds.
+  void begin_again() { *this = {}; }
 
   /// The thread is blocked in `call`. Elsewhere than in that hook the next stack is of use again.
   void blocked_in(const SyscallLook& call) {
@@ -28,18 +38,21 @@ class StackPace {
   /// A look at its stack there.
   void found(bool in_hook, const SyscallLook& call) {
     period_ = in_hook && is_same(call) ? std::min(Nanos{2 * period_.count}, kLongest) : kShortest;
+    if (!in_hook) untold_ = looked_;
     program_counter_ = call.program_counter;
     stack_pointer_ = call.stack_pointer;
   }
 
  private:
   static constexpr Nanos kShortest{50 * kNanosPerMilli.count}, kLongest{400 * kNanosPerMilli.count};
+  static constexpr Nanos kUntoldFor{5 * kNanosPerSecond.count};
 
   bool is_same(const SyscallLook& call) const {
     return call.program_counter == program_counter_ && call.stack_pointer == stack_pointer_;
   }
 
   Nanos looked_, period_ = kShortest;
+  Nanos untold_;                                      // when it was found to wait without a hook; 0: never
   uint64_t program_counter_ = 0, stack_pointer_ = 0;  // of the last look at its stack
 };
 

@@ -20,15 +20,15 @@
 namespace varve::record::observe {
 namespace {
 
-/// From one look to the next. Soon after a thread began to wait, because what for can only be seen while it
-/// does; later where none did, or where looks would cost more than the observer may. A small ring
-/// that is half full wakes earlier.
+/// From one pass to the next. Soon after a thread began to wait, because what for can only be seen while it
+/// does; later where none did, or none but in hooks that tell it (a server's), or where looks would cost more
+/// than the observer may. A small ring that is half full wakes earlier.
 constexpr Nanos kShortest{20 * kNanosPerMilli.count}, kLongest{50 * kNanosPerMilli.count};
 /// Looks at stacks may take one part in so many of one processor, but when nothing new waits: that is some
 /// two hundred a second.
 constexpr uint64_t kStacksOneIn = 400;
-/// With more events than this in a pass the next comes soon, whatever it costs: at twice that rate a large
-/// ring is full after the longest pause.
+/// With more events than this in a pass the next comes soon, whatever it costs: a large ring is full after
+/// five times as many.
 constexpr size_t kMany = 6000;
 /// Younger events than this may still be on their way into another ring: the kernel takes the time of an
 /// event before it writes it, and a virtual processor may be held up between the two.
@@ -159,24 +159,25 @@ void SwitchRings::drain() {
 Nanos SwitchRings::look(Nanos now) {
   drain();
   Nanos limit = saturating_sub(now, kMargin);
-  bool quiet = true;
+  auto news = SwitchTracks::News::kNone;
   size_t taken = 0;
   merge_.take_until(limit, [&](const RingEvent& event) {
-    tracks_.take(event);
+    news = std::max(news, tracks_.take(event));
     ++taken;
-    quiet &= event.kind == RingEvent::Kind::kIn || event.kind == RingEvent::Kind::kOutReady;
   });
   tracks_.settle(limit);
   Nanos used = clock_now(CLOCK_THREAD_CPUTIME_ID);
-  // Where nothing new waits the next pass is far away, and so much more may be spent on who waits.
-  const Nanos room = budget_.room(quiet ? kLongest : kShortest, used - used_);
-  const Nanos stacks = quiet ? room : std::min(room, {kShortest.count / kStacksOneIn});
-  tracks_.look_at_blocked(clock_now(CLOCK_MONOTONIC), Allowance(room), Allowance(stacks));
+  bool soon = news == SwitchTracks::News::kChange || taken > kMany;
+  // Where the next pass is far away more may be spent on who waits, and where nothing new waits much more.
+  const Nanos period = soon ? kShortest : kLongest, room = budget_.room(period, used - used_);
+  const bool quiet = news == SwitchTracks::News::kNone && !soon;
+  const Nanos stacks = quiet ? room : std::min(room, {period.count / kStacksOneIn});
+  soon |= tracks_.look_at_blocked(clock_now(CLOCK_MONOTONIC), Allowance(room), Allowance(stacks));
   used = clock_now(CLOCK_THREAD_CPUTIME_ID);
   budget_.charge(now, used - used_);
   used_ = used;
   if (taken > kMany) return now + kShortest;
-  return quiet ? now + kLongest : std::min(budget_.next(now, kShortest), now + kLongest);
+  return soon ? std::min(budget_.next(now, kShortest), now + kLongest) : now + kLongest;
 }
 
 void SwitchRings::finish(Nanos now) {

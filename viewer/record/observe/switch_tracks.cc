@@ -54,12 +54,24 @@ std::vector<pid_t> SwitchTracks::threads() const {
   return threads;
 }
 
-void SwitchTracks::take(const RingEvent& event) {
+SwitchTracks::News SwitchTracks::news_of(Kind kind, bool told, bool lively) {
+  if (kind == Kind::kIn || kind == Kind::kOutReady) return News::kNone;
+  return kind == Kind::kOutBlocked && told && !lively ? News::kToldWait : News::kChange;
+}
+
+/// After a fork, an exec or an end comes what does not last, waits of programs without an agent among it.
+SwitchTracks::News SwitchTracks::take(const RingEvent& event) {
   using Taker = void (SwitchTracks::*)(const RingEvent&);
   static constexpr Taker kTakers[] = {
       &SwitchTracks::take_in,   &SwitchTracks::take_out,  &SwitchTracks::take_out,  &SwitchTracks::take_fork,
       &SwitchTracks::take_exit, &SwitchTracks::take_name, &SwitchTracks::take_exec, &SwitchTracks::take_lost};
-  if (wanted(event)) (this->*kTakers[size_t(event.kind)])(event);
+  constexpr Nanos kLively{kNanosPerSecond};
+  if (!wanted(event)) return News::kNone;
+  (this->*kTakers[size_t(event.kind)])(event);
+  const Track* track = event.kind == Kind::kOutBlocked ? find(event.tid) : nullptr;
+  const News news = news_of(event.kind, track && track->pace.is_told(event.time), event.time < lively_until_);
+  if (news == News::kChange && !track) lively_until_ = event.time + kLively;
+  return news;
 }
 
 SwitchTracks::Track* SwitchTracks::find(int32_t tid) {
@@ -219,6 +231,7 @@ void SwitchTracks::take_exec(const RingEvent& event) {
     writer_.switch_event(event.time, track.index, SwitchKind::kIn, event.processor);
   }
   for (int32_t tid : others) end_track(live_[tid], event.time);
+  if (Track* own = find(event.tid)) own->pace.begin_again();
 }
 
 /// The end of any thread may be among the lost.
@@ -256,20 +269,24 @@ void SwitchTracks::look_at(Track& track, Nanos now, bool stack_too) {
 
 /// The stack of a thread that waits again and again is looked at now and then, that of a long wait in any
 /// case. To pass over one costs, too, where there are 50,000: each call goes on where the last one ended.
-void SwitchTracks::look_at_blocked(Nanos now, Allowance looks, Allowance stacks) {
+bool SwitchTracks::look_at_blocked(Nanos now, Allowance looks, Allowance stacks) {
+  bool elsewhere = false;
   forget_past_stretches();
   for (size_t left = blocked_.size(); left > 0 && looks.left(); --left) {
     if (next_blocked_ >= blocked_.size()) next_blocked_ = 0;
     Stretch& stretch = blocked_[next_blocked_];
     Track* track = find(stretch);
     const bool due = track && (!subject_.wait_stacks || (track->pace.due(now) && stacks.left()));
+    const bool told = track && track->pace.is_told(now);
     if (track && (due || !stretch.kind_known)) look_at(*track, now, due);
+    elsewhere |= told && !due && !track->pace.is_told(now);
     stretch.kind_known = true;
     if (track && !due)
       ++next_blocked_;
     else
       stretch = blocked_.back(), blocked_.pop_back();
   }
+  return elsewhere;
 }
 
 /// Where looks have no allowance nobody else does. Of each thread one is left at most.

@@ -28,11 +28,17 @@ class SwitchTracks {
   /// The command's first thread, which is blocked since `start`.
   void begin(Nanos start);
 
-  /// Events in the order of time.
-  void take(const RingEvent& event);
+  /// What an event asks for; a later one of these for more.
+  enum class News { kNone, kToldWait, kChange };
+  /// `told`: a thread begins to wait whose waits are told. `lively`: something changed a short while ago.
+  static News news_of(RingEvent::Kind kind, bool told, bool lively);
 
-  /// Looks at threads that are still blocked as far as the events tell.
-  void look_at_blocked(Nanos now, Allowance looks, Allowance stacks);
+  /// Events in the order of time.
+  News take(const RingEvent& event);
+
+  /// Looks at threads that are still blocked as far as the events tell. Returns whether one that told its
+  /// waits waits elsewhere now, so that its stack is to be looked at soon.
+  bool look_at_blocked(Nanos now, Allowance looks, Allowance stacks);
   /// All events up to `time` were taken: what looks until then saw is certain.
   void settle(Nanos time);
 
@@ -99,6 +105,7 @@ class SwitchTracks {
   std::vector<Stretch> blocked_;  // not looked at yet, in no order
   size_t next_blocked_ = 0;
   std::vector<Stretch> looked_;  // not settled yet
+  Nanos lively_until_;
   uint64_t lost_ = 0;
   uint64_t refused_looks_ = 0;
   struct EndedAlive {
