@@ -219,6 +219,16 @@ Test(switch_costs, forged_threads_of_one_track_overlap_nowhere) {
   for (uint64_t ms = 0; ms < 10; ++ms) cr_expect_eq(times[2 * ms], ms * 1000);
 }
 
+Test(switch_costs, one_lost_record_in_a_hundred_spoils_them) {
+  for (const uint64_t lost : {1, 2, 3}) {
+    Charged world(1);
+    for (uint64_t turn = 0; turn < 100; ++turn) world.turn(0, turn * 1000 + 10, turn * 1000 + 100);
+    world.profile.threads[0].end_cpu = {100 * 100 * kUs};
+    world.profile.run_states.lost = lost;
+    cr_expect_eq(world.times()[0], lost <= 2 ? 0 : 10, "%lu of 200", lost);
+  }
+}
+
 Test(switch_costs, nothing_is_known_of_sweeps_and_of_what_was_lost) {
   Charged swept(1), lost(1);
   for (Charged* world : {&swept, &lost}) world->ten_turns(1000);

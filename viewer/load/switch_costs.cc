@@ -24,6 +24,12 @@ constexpr double kWorthOneIn = 1000;
 /// turns the difference says little of switches, but of all such threads together it does.
 constexpr uint64_t kFewTurns = 32;
 
+/// What was in lost records is charged and not recorded, as what a switch takes is: of one in a hundred and
+/// more it would be most of it.
+constexpr uint64_t kMostLostOneIn = 100;
+
+bool misses_too_much(const RunStates& states) { return states.lost > states.events.size() / kMostLostOneIn; }
+
 /// A thread's CPU clock at one moment.
 struct Reading {
   uint64_t time_ns = 0, cpu_ns = 0;
@@ -212,7 +218,7 @@ void find_costs(const RunStates& states, std::vector<Window>& windows, std::vect
 
 void begin_turns_when_charged(Profile& profile, const std::vector<ThreadFacts>& facts) {
   RunStates& states = profile.run_states;
-  if (states.source != RunStates::Source::kSwitches || states.lost != 0) return;
+  if (states.source != RunStates::Source::kSwitches || misses_too_much(states)) return;
   std::vector<Window> windows = make_windows(profile, facts);
   measure(states, windows);
   std::vector<CostGroup> groups = make_groups(windows);
