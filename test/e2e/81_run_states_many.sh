@@ -30,13 +30,18 @@ thousand_threads() {
   # What it takes to end one is not in its own count.
   is_true t "abs(sum(x['running'] for x in tracks) - $(truth cpu_ns)) < 0.05 * $(truth cpu_ns) + 0.3e6 * len(tracks)"
 }
+# A fifth of their CPU time is what the kernel takes to switch to them, between two records. A million records a second fill a ring in
+# 60 ms: where a virtual machine stood still as long some are lost, and of more than one in a hundred levels are too low.
+many_switches() {
+  rm -rf s-$source
+  record -q --no-finalize -o s-$source --run-states $source "$program" switches 50000 2
+  [ $code = 0 ] || broken "exit code of switches is $code$(show)"
+  is_true s-$source "run['lost'] * 100 <= run['events']"
+  (is_true s-$source "len(tracks) == 5 and all(x['end'] for x in tracks)" && adds_up s-$source) || broken "see above"
+}
 for source in $sources; do
   more_work thousand_threads
-  record -q --no-finalize -o s-$source --run-states $source "$program" switches 50000 2
-  expect_eq "exit code of switches" $code 0
-  is_true s-$source "len(tracks) == 5 and all(x['end'] for x in tracks)"
-  # A fifth of their CPU time is what the kernel takes to switch to them, between two records.
-  adds_up s-$source
+  more_work many_switches
 done
 many_processes() {
   record -q --no-finalize -o p --run-states $1 "$program" processes 200 2000

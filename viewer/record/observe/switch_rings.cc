@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "common/session_keys.h"
 #include "viewer/record/clock.h"
@@ -167,7 +168,9 @@ Nanos SwitchRings::look(Nanos now) {
   });
   tracks_.settle(limit);
   Nanos used = clock_now(CLOCK_THREAD_CPUTIME_ID);
-  bool soon = news == SwitchTracks::News::kChange || taken > kMany;
+  // What the command begins with may be more than a ring holds in the longest pause.
+  const bool is_first = std::exchange(is_first_, false);
+  bool soon = news == SwitchTracks::News::kChange || taken > kMany || is_first;
   // Where the next pass is far away more may be spent on who waits, and where nothing new waits much more.
   const Nanos period = soon ? kShortest : kLongest, room = budget_.room(period, used - used_);
   const bool quiet = news == SwitchTracks::News::kNone && !soon;

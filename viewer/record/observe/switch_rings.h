@@ -53,6 +53,7 @@ class SwitchRings : public Source {
   SwitchTracks tracks_;
   CpuBudget budget_;
   Nanos used_;            // CPU time of this thread at the end of the last look
+  bool is_first_ = true;  // look
   uint64_t unsound_ = 0;  // rings whose content made no sense
 };
 
