@@ -219,14 +219,37 @@ Test(switch_costs, forged_threads_of_one_track_overlap_nowhere) {
   for (uint64_t ms = 0; ms < 10; ++ms) cr_expect_eq(times[2 * ms], ms * 1000);
 }
 
-Test(switch_costs, one_lost_record_in_a_hundred_spoils_them) {
-  for (const uint64_t lost : {1, 2, 3}) {
-    Charged world(1);
-    for (uint64_t turn = 0; turn < 100; ++turn) world.turn(0, turn * 1000 + 10, turn * 1000 + 100);
-    world.profile.threads[0].end_cpu = {100 * 100 * kUs};
-    world.profile.run_states.lost = lost;
-    cr_expect_eq(world.times()[0], lost <= 2 ? 0 : 10, "%lu of 200", lost);
+/// A hundred turns of 90 us, one each 100 us, of which the clock has `cost_us` more each.
+Charged hundred_turns(uint64_t cost_us, uint64_t lost) {
+  Charged world(1);
+  for (uint64_t turn = 0; turn < 100; ++turn) world.turn(0, turn * 100 + 9, turn * 100 + 99);
+  world.profile.threads[0].end_cpu = {100 * (90 + cost_us) * kUs};
+  world.profile.run_states.lost = lost;
+  return world;
+}
+
+Test(switch_costs, more_than_one_lost_record_in_a_hundred_spoils_them) {
+  for (const uint64_t lost : {0, 1, 2, 3}) {
+    const std::vector<uint64_t> times = hundred_turns(4, lost).times();
+    for (uint64_t turn = 0; turn < 100; ++turn)
+      cr_expect_eq(times[2 * turn], turn * 100 + (lost <= 2 ? 5 : 9), "%lu of 200", lost);
   }
+}
+
+Test(switch_costs, what_lost_records_hide_is_no_switch) {
+  cr_expect_eq(hundred_turns(8, 0).times()[0], 1);
+  cr_expect_eq(hundred_turns(8, 1).times()[0], 9);
+}
+
+Test(switch_costs, a_lost_end_on_a_processor_is_one) {
+  Charged world(2);
+  world.turn(0, 10, 20, 0);
+  world.turn(0, 30, 40, 0);
+  world.profile.run_states.events.pop_back();  // its end, before it is on the other one
+  world.turn(0, 50, 51, 1);
+  world.turn(1, 52, 62, 0);
+  world.profile.threads[1].end_cpu = {15 * kUs};
+  cr_expect_eq(world.times(), (std::vector<uint64_t>{10, 20, 30, 50, 50, 51, 62}), "nothing at 47");
 }
 
 Test(switch_costs, nothing_is_known_of_sweeps_and_of_what_was_lost) {
