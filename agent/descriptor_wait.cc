@@ -28,7 +28,8 @@ std::atomic<uint64_t>& last_of(int fd, Way way) {
 /// Nobody has waited long for what comes sooner after the last one.
 uint64_t seldom_ns() { return agent_state.wait_min_ns / 2; }
 
-/// What is of no interest now may be a pipe soon, under the same number.
+/// What is of no interest now may be a pipe soon, under the same number; of nonblocking sockets what they are
+/// known as holds for longer.
 constexpr uint64_t kAskAgainNs = 10'000'000;
 
 /// Pipes hold pages, so one that is full gives that much to who asks for it.
@@ -73,8 +74,9 @@ void note_transfer(int fd, Way way, uint64_t bytes, uint64_t begin_ns, uint64_t 
   // It was empty, so nobody waited to send; unless the thread only had no processor for a while.
   if (way == Way::kIn && took_ns > seldom_ns() && bytes < kFullPage) return;
   if (!transfers.has_any(begin_ns) || !looks.take(begin_ns)) return;
+  const uint64_t answer = nonblocking.last_answer(fd);
   const Traffic traffic = traffic_of(fd);
-  if (traffic == Traffic::kNone && way == Way::kOut) nonblocking.learn_not_noted(fd);
+  if (traffic == Traffic::kNone && way == Way::kOut) nonblocking.learn_not_noted(fd, answer);
   if (traffic == Traffic::kNone || (way == Way::kIn && traffic != Traffic::kPipe))
     return last.store(begin_ns + kAskAgainNs, std::memory_order_relaxed);
   if (transfers.take(begin_ns)) note_release(format::ObjectKind::kDescriptor, released_by(fd, way), begin_ns);

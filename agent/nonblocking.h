@@ -4,8 +4,9 @@
 // call, to jump on 12. What a number leads to is asked by system calls, so the answer is kept: until the
 // program closes, replaces or changes the descriptor past one of our hooks, and for a tenth of a second at
 // most, as the C library closes files without them and other processes may share the flag. What waits all
-// the same within that time is left to the observer. Context: any thread of the target, its signal handlers
-// included; changed() also in vfork children, whose numbers are their own: then there is only more to ask.
+// the same within that time is left to the observer; waits that a transfer ended have nobody who did.
+// Context: any thread of the target, its signal handlers included; changed() also in vfork children, whose
+// numbers are their own: then there is only more to ask.
 #pragma once
 
 #include <atomic>
@@ -30,8 +31,9 @@ class Nonblocking {
   /// Whether what goes out through it may end a wait of somebody who is seen: what note_transfer() found, for
   /// as long as the answer above holds.
   bool may_be_noted(int fd) const { return !(last_answer(fd) & kNotNoted); }
-  void learn_not_noted(int fd) {
-    if (may_hold(fd)) answers_[fd].fetch_or(kNotNoted, std::memory_order_relaxed);
+  /// `answer`: of before it was looked for; meanwhile the number may have come to lead elsewhere.
+  void learn_not_noted(int fd, uint64_t answer) {
+    if (answer & kNeverWaits) answers_[fd].compare_exchange_strong(answer, answer | kNotNoted);
   }
 
   void learn(int fd, bool never_waits, uint64_t now_ns) {
@@ -49,6 +51,11 @@ class Nonblocking {
     return result;
   }
 
+  /// Until when it holds, with what it is in the last bits.
+  uint64_t last_answer(int fd) const {
+    return unsigned(fd) < kPlaces ? answers_[fd].load(std::memory_order_relaxed) : 0;
+  }
+
  private:
   static constexpr unsigned kPlaces = 4096;
   static constexpr uint64_t kHoldsNs = 100'000'000;
@@ -57,10 +64,6 @@ class Nonblocking {
   void forget(int fd) {
     if (last_answer(fd) != 0) answers_[fd].store(0, std::memory_order_relaxed);
   }
-  uint64_t last_answer(int fd) const {
-    return unsigned(fd) < kPlaces ? answers_[fd].load(std::memory_order_relaxed) : 0;
-  }
-
   std::atomic<uint64_t> answers_[kPlaces]{};  // until when it holds
 };
 extern Nonblocking nonblocking __attribute__((visibility("hidden")));
