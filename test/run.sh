@@ -3,7 +3,8 @@
 # The test runner: test/run.sh [WHAT...]. WHAT is unit, structure, e2e, stress, or part of a script's name; without it,
 # all but stress. Scripts run two at a time (three take as long), those with a line "# long" first, so that none of these is left
 # over with half of the machine. Those that measure time come after them: with a line "# calm", of which one thread at most works at
-# a time, two of these beside each other; with a line "# alone" one by one. The last line is "N passed, N failed".
+# a time, two of these beside each other; with a line "# alone" one by one. The unit tests run beside the first of them, and are
+# waited for before the second. The last line is "N passed, N failed".
 set -u
 cd "$(dirname "$0")/.." || exit 1
 export BUILD=$(realpath -m "${BUILD:-build/release}")

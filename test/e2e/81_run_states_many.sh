@@ -31,7 +31,8 @@ thousand_threads() {
   is_true t "abs(sum(x['running'] for x in tracks) - $(truth cpu_ns)) < 0.05 * $(truth cpu_ns) + 0.3e6 * len(tracks)"
 }
 # A fifth of their CPU time is what the kernel takes to switch to them, between two records. A million records a second fill a ring in
-# 60 ms: where a virtual machine stood still as long some are lost, and of more than one in a hundred levels are too low.
+# 60 ms: where a virtual machine stood still as long some are lost, and of more than one in a hundred levels are too low. Then the same
+# work is done again.
 many_switches() {
   rm -rf s-$source
   record -q --no-finalize -o s-$source --run-states $source "$program" switches 50000 2

@@ -18,8 +18,8 @@ class StackPace {
  public:
   bool due(Nanos now) const { return saturating_sub(now, looked_) >= period_; }
 
-  /// It was found in the same hook again, and for some seconds nowhere else: the waits that begin now, too,
-  /// are most likely told by the thread itself.
+  /// It was found in the same hook again, after which the period is longer, and for some seconds nowhere
+  /// without one: the waits that begin now, too, are most likely told by the thread itself.
   bool is_told(Nanos now) const {
     const bool untold = untold_.count != 0 && saturating_sub(now, untold_) < kUntoldFor;
     return period_ > kShortest && !untold;

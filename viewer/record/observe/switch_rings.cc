@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <utility>
 
 #include "common/session_keys.h"
 #include "viewer/record/clock.h"
@@ -28,7 +27,7 @@ constexpr Nanos kShortest{20 * kNanosPerMilli.count}, kLongest{50 * kNanosPerMil
 /// Looks at stacks may take one part in so many of one processor, but when nothing new waits: that is some
 /// two hundred a second.
 constexpr uint64_t kStacksOneIn = 400;
-/// With more events than this in a pass the next comes soon, whatever it costs: a large ring is full after
+/// With more events than this in the rings the next comes soon, whatever it costs: a large ring is full after
 /// five times as many.
 constexpr size_t kMany = 6000;
 /// Younger events than this may still be on their way into another ring: the kernel takes the time of an
@@ -152,25 +151,26 @@ void SwitchRings::add_wakes(std::vector<pollfd>& wakes) const {
     if (ring.mapped_size < large) wakes.push_back({ring.descriptor, POLLIN, 0});
 }
 
-void SwitchRings::drain() {
-  for (size_t i = 0; i < readers_.size(); ++i)
-    if (!readers_[i].drain([&](const RingEvent& event) { merge_.add(i, event); })) ++unsound_;
+/// Returns how many events there were, those that may still wait for others included.
+size_t SwitchRings::drain() {
+  size_t drained = 0;
+  for (size_t i = 0; i < readers_.size(); ++i) {
+    auto add = [&](const RingEvent& event) { merge_.add(i, event), ++drained; };
+    if (!readers_[i].drain(add)) ++unsound_;
+  }
+  return drained;
 }
 
 Nanos SwitchRings::look(Nanos now) {
-  drain();
+  const size_t drained = drain();
   Nanos limit = saturating_sub(now, kMargin);
   auto news = SwitchTracks::News::kNone;
-  size_t taken = 0;
-  merge_.take_until(limit, [&](const RingEvent& event) {
-    news = std::max(news, tracks_.take(event));
-    ++taken;
-  });
+  merge_.take_until(limit, [&](const RingEvent& event) { news = std::max(news, tracks_.take(event)); });
   tracks_.settle(limit);
   Nanos used = clock_now(CLOCK_THREAD_CPUTIME_ID);
   // What the command begins with may be more than a ring holds in the longest pause.
-  const bool is_first = std::exchange(is_first_, false);
-  bool soon = news == SwitchTracks::News::kChange || taken > kMany || is_first;
+  nothing_yet_ &= news == SwitchTracks::News::kNone;
+  bool soon = news == SwitchTracks::News::kChange || drained > kMany || nothing_yet_;
   // Where the next pass is far away more may be spent on who waits, and where nothing new waits much more.
   const Nanos period = soon ? kShortest : kLongest, room = budget_.room(period, used - used_);
   const bool quiet = news == SwitchTracks::News::kNone && !soon;
@@ -179,7 +179,7 @@ Nanos SwitchRings::look(Nanos now) {
   used = clock_now(CLOCK_THREAD_CPUTIME_ID);
   budget_.charge(now, used - used_);
   used_ = used;
-  if (taken > kMany) return now + kShortest;
+  if (drained > kMany) return now + kShortest;
   return soon ? std::min(budget_.next(now, kShortest), now + kLongest) : now + kLongest;
 }
 

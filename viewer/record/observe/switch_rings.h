@@ -45,16 +45,16 @@ class SwitchRings : public Source {
 
   SwitchRings(Subject subject, ObserverWriter& writer);
   std::string open_ring(pid_t command, int processor, size_t& pages);
-  void drain();
+  size_t drain();
 
   std::vector<Ring> rings_;
   std::vector<PerfRing> readers_;  // beside rings_
   EventMerge merge_;
   SwitchTracks tracks_;
   CpuBudget budget_;
-  Nanos used_;            // CPU time of this thread at the end of the last look
-  bool is_first_ = true;  // look
-  uint64_t unsound_ = 0;  // rings whose content made no sense
+  Nanos used_;               // CPU time of this thread at the end of the last look
+  bool nothing_yet_ = true;  // the command has not begun
+  uint64_t unsound_ = 0;     // rings whose content made no sense
 };
 
 }  // namespace varve::record::observe
