@@ -64,6 +64,7 @@ class Nonblocking {
   void forget(int fd) {
     if (last_answer(fd) != 0) answers_[fd].store(0, std::memory_order_relaxed);
   }
+
   std::atomic<uint64_t> answers_[kPlaces]{};  // until when it holds
 };
 extern Nonblocking nonblocking __attribute__((visibility("hidden")));
