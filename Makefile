@@ -182,7 +182,7 @@ programs: $(PROGRAMS)
 unit: $(BUILD)/unit-tests
 	$(BUILD)/unit-tests
 
-# A header by itself, or a source: test/structure/40_headers_alone asks for them.
+# A header by itself, or a source: test/stress/75_headers_alone asks for them.
 $(BUILD)/alone/%: %
 	@mkdir -p $(@D)
 	printf '#include "%s"\n' $< | $(CXX) -std=c++20 -I. -DVARVE_VERSION='"0"' -DVARVE_LIBDIR='""' -fsyntax-only -MMD -MP -MF $@.d -MT $@ -x c++ -

@@ -42,7 +42,7 @@ whole() {
   local name=$1
   shift
   rm -rf $name
-  record -q --interval 4ms -o $name -- "$java" "$@" Chain.java ${length:-1500}
+  record -q --interval 4ms -o $name -- "$java" "$@" Chain.java ${length:-1000}
   expect_eq "exit code of java $*" $code 0
   holds "samples of $name" "$(summary samples $name) >= 50"
   holds "whole stacks of $name: $(summary whole_stack_share $name)" "$(summary whole_stack_share $name) >= 0.95"
@@ -58,7 +58,7 @@ wait $!
 has_maps=$?
 rm -f "/tmp/perf-$!.map"
 [ $has_maps = 0 ] || { echo "SKIPPED: this java writes no perf map"; exit 0; }
-length=4000  # ms, against what passes before the methods are compiled
+length=2500  # ms, against what passes before the methods are compiled
 for compilers in -XX:-TieredCompilation -XX:TieredStopAtLevel=1; do
   whole named $compilers "${names[@]}" -XX:CompileCommand=quiet '-XX:CompileCommand=dontinline,Chain::f*'
   for map in named/*.perfmap; do map=${map##*-}; rm -f "/tmp/perf-${map%.perfmap}.map"; done

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # faults.py KIND LIMIT RECORDER TARGET: records TARGET with an agent whose N-th call of KIND fails (test/faults), for N = 1, 2, 3 ...
-# until none is hit, or for the Fibonacci numbers only where LIMIT is fib. Each time the target must print and return what it does
+# until none is hit, or for 1, 3, 7, 15 ... only where LIMIT is few. Each time the target must print and return what it does
 # without varve, in time; the profile must open; its sums must hold; and where something is missing a reason must be given.
-# With N+ instead of N: LIMIT all+ and fib+ refuse all later calls too. Prints what is wrong, ends with 1 then.
+# With N+ instead of N: LIMIT all+ and few+ refuse all later calls too. Prints what is wrong, ends with 1 then.
 import json, os, re, shutil, subprocess, sys
 
 kind, limit, recorder, target = sys.argv[1:]
-later, fib = limit.endswith("+"), limit.startswith("fib")
+later, few = limit.endswith("+"), limit.startswith("few")
 THREADS = 8  # of fault_target; its exec makes a second image of one
 REASON = {
     "open": "Too many open files|not read", "mmap": "Cannot allocate memory", "fallocate": "space|room", "clock_gettime": "CPU clock", "timer_create": "timer.*unavail",
@@ -60,14 +60,14 @@ def trouble(bare, n):
 
 def main():
     bare = run(target)
-    failures, hits, n, following = 0, 0, 1, 2
+    failures, hits, n = 0, 0, 1
     while True:
         wrong, hit = trouble(bare, n)
         for each in wrong: print(f"{kind}:{n}{'+' * later}: {each}")
         failures += bool(wrong)
         if not hit: break
         hits += 1
-        n, following = (following, n + following) if fib else (n + 1, 0)
+        n = 2 * n + 1 if few else n + 1
     print(f"{kind}: {hits} runs with a call refused, {failures} wrong")
     return failures != 0 or hits == 0
 

@@ -56,10 +56,10 @@ Test(load_damage, cut_at_every_length) {
     Files files = chunked_profile(seal).files();
     auto whole = files[kAgent];
     uint64_t samples = UINT64_MAX, threads = UINT64_MAX;
-    // From the end: nothing may grow as the file shrinks. In the zeros at a chunk's end a step of 7 is
+    // From the end: nothing may grow as the file shrinks. In the zeros at a chunk's end a step of 31 is
     // enough.
     for (size_t length = whole.size(); length > 0;
-         length -= length > 64 && whole[length - 1] == 0 && whole[length - 64] == 0 ? 7 : 1) {
+         length -= length > 64 && whole[length - 1] == 0 && whole[length - 64] == 0 ? 31 : 1) {
       files[kAgent].assign(whole.begin(), whole.begin() + ptrdiff_t(length));
       auto profile = try_to_load(files);
       cr_assert(profile.has_value(), "the session is still there");

@@ -103,9 +103,9 @@ RandomProfile one_sample() {
   return profile.finish();
 }
 
-/// 10,000 characters: plain, wide, combining, control and bytes that are no UTF-8; and no character at all.
+/// 3,000 bytes: plain, wide, combining, control and bytes that are no UTF-8; and no character at all.
 RandomProfile long_names() {
-  constexpr size_t kLength = 10'000;
+  constexpr size_t kLength = 3'000;
   StackProfile profile(std::string(1000, 't') + "\x1b[2J");
   const std::vector<std::string> pieces = {"long", "名前", "e\u0301", "\x1b]0;x\x07\n\t", "\xff\xc3", " "};
   std::vector<std::string> stack;
@@ -122,7 +122,7 @@ RandomProfile long_names() {
 
 /// Forty stacks of 1024 frames that part at different depths.
 RandomProfile deep_stacks() {
-  constexpr size_t kDepth = 1024, kStacks = 40;
+  constexpr size_t kDepth = 1024, kStacks = 10;
   StackProfile profile;
   for (size_t i = 0; i < kStacks; ++i) {
     std::vector<std::string> stack;
