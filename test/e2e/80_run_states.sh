@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Run states of every thread, from both sources: against what the program did by its own clocks, as root and as another user,
 # where the kernel refuses to show switches, without following, and not at all.
-# calm
+# alone
 . "$(dirname "$0")/agent.inc"
 
 program=$programs/run_states

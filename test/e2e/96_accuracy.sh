@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # The short form of make accuracy: shares of functions are those that the program measured of itself.
-# calm
+# alone
 . "$(dirname "$0")/agent.inc"
 export VARVE
 
