@@ -30,8 +30,12 @@ for what in "$@"; do
   esac
 done
 
-# One script and its seconds: its output is shown only if it fails; what it had to leave out or to repeat, always. It is a job with a
-# group of its own, so that what it leaves running is ended and signals are as a shell has them in the foreground.
+# Seconds that the children of who wrote FILE by `times` have worked: its second line, "0m4.123s 0m0.456s".
+cpu_seconds() { sed -nE '2s/[ms]/ /gp' "$1" | awk '{printf "%.0f", 60 * ($1 + $3) + $2 + $4}'; }
+
+# One script, its seconds, and those that a processor worked for it: its output is shown only if it fails; what it had to leave out
+# or to repeat, always. It is a job with a group of its own, so that what it leaves running is ended and signals are as a shell has them
+# in the foreground.
 run_script() {
   local log=$logs/${1//\//_} begin=$SECONDS
   set -m
@@ -41,6 +45,7 @@ run_script() {
   trap 'kill -TERM -- -$group; exit 130' INT TERM HUP
   wait $group
   local code=$?
+  times >"$log.times"
   trap - INT TERM HUP
   # What has been told to end may take a moment.
   local left
@@ -52,7 +57,7 @@ run_script() {
   kill -KILL -- -$group 2>/dev/null
   if [ $code = 0 ]; then
     echo passed >"$log.result"
-    printf '%s\n' "ok    $1 $((SECONDS - begin)) s$(sed -nE 's/^(SKIPPED|AGAIN|LEFT RUNNING)/\n      \1/p' "$log")"
+    printf '%s\n' "ok    $1 $((SECONDS - begin)) s, $(cpu_seconds "$log.times") of CPU$(sed -nE 's/^(SKIPPED|AGAIN|LEFT RUNNING)/\n      \1/p' "$log")"
     return
   fi
   echo failed >"$log.result"
@@ -61,7 +66,7 @@ run_script() {
   sed 's/^/      /' "$log"
   printf '      again: BUILD=%s bash %s\n' "$BUILD" "$1"
 }
-export -f run_script
+export -f run_script cpu_seconds
 
 passed=0
 failed=0
