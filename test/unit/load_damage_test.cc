@@ -5,7 +5,10 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <memory>
 
+#include "agent/signal/sample_writer.h"
+#include "test/unit/built_bytes.h"
 #include "test/unit/profile_builder.h"
 #include "viewer/load/agent_file.h"
 
@@ -301,6 +304,64 @@ Test(load_damage, the_same_frames_below_changing_roots) {
   cr_assert_geq(profile.sample_count, 100, "%llu samples", (unsigned long long)profile.sample_count);
   cr_assert_leq(profile.paths.size(), 40 * bytes, "%zu paths", profile.paths.size());
   cr_assert_eq(sum_of_rows(profile), 2000, "what is left out is lost, and stands in a row");
+}
+
+namespace {
+
+/// Samples in the agent's short form: hundreds of foreseen frames take a few bytes.
+class ShortSamples {
+ public:
+  Bytes records;
+
+  /// The leaf first.
+  void add(const std::vector<uint64_t>& stack, format::StackEnd end = format::StackEnd::kRoot) {
+    const agent::StackView view{stack.data(), uint32_t(stack.size())};
+    const uint32_t shared = agent::shared_suffix(view, {before_.data(), uint32_t(before_.size())});
+    Bytes record(agent::sample_bound(view.depth - shared));
+    const auto fields = agent::record_of({.weight_ns = 1, .end = end});
+    record.resize(
+        size_t(agent::encode_record(record.data(), fields, view, shared, *predictor_) - record.data()));
+    records.insert(records.end(), record.begin(), record.end());
+    before_ = stack;
+  }
+
+ private:
+  std::vector<uint64_t> before_;
+  std::unique_ptr<FramePredictor> predictor_ = std::make_unique<FramePredictor>();
+};
+
+}  // namespace
+
+/// A chunk that is refused for its many paths is the first to name addresses that stand in a later one, which
+/// is not, as it has bytes enough.
+Test(load_damage, what_a_refused_chunk_was_the_first_to_name_is_known) {
+  constexpr uint64_t kCode = 0x1000, kLater = 2000, kCodeEnd = 0x100000;
+  ProfileBuilder builder;
+  builder.add_thread(builder.add_process(100), 100);
+  builder.add_module(0, {.path = "/bin/a", .start = kCode, .end = kCodeEnd, .build_id = {1, 2}});
+  ShortSamples many, names, later;
+  for (uint64_t i = 0; i < 2500; ++i) {
+    std::vector<uint64_t> stack(1024);
+    for (size_t frame = 0; frame < stack.size(); ++frame) stack[frame] = kCode + frame % 2;
+    stack.back() = kCodeEnd / 2 + i;  // the root, below which all are other paths
+    many.add(stack);
+    many.add(stack, format::StackEnd::kBadMemory);
+    many.add(stack, format::StackEnd::kNoProgress);
+  }
+  for (uint64_t i = 0; i < kLater; ++i) names.add({kCode + 0x1000 + i});
+  for (int i = 0; i < 50; ++i) append_event(later.records, format::RecordKind(0x7f), 0, Bytes(4000));
+  for (uint64_t i = 0; i < kLater; ++i) later.add({kCode + 0x1000 + i});
+  Files files = builder.files();
+  for (const ShortSamples* each : {&many, &names, &later})
+    append_chunk(files[kAgent], {}, format::ChunkType::kSamples, each->records, true);
+  const load::Profile profile = load_files(files, {.threads = 1});
+  cr_assert(says(profile, "has 2000 samples too many to be shown"));
+  uint64_t found = 0;
+  for (size_t row = 0; row < profile.samples.size(); ++row) {
+    const auto& site = profile.sites[profile.paths[profile.samples.path[row].index()].site.index()];
+    found += !site.special() && site.vaddr.value >= kCode + 0x1000 && site.vaddr.value < kCodeEnd / 2;
+  }
+  cr_expect_eq(found, kLater);
 }
 
 Test(load_damage, frames_left_out_stand_between_two_others) {

@@ -299,15 +299,15 @@ void Loader::add_samples(PathTree& tree) {
 
 void Loader::add_chunk(const DecodedChunk& chunk, PathTree& tree) {
   std::ranges::copy(chunk.damages, std::back_inserter(profile_.damages));
-  const std::string& file = agents_[chunk.process].name;
+  tree.learn(chunk);
   // Indexes of paths and samples have 32 bits. A real stack takes a byte for sixteen frames at the least, and
   // most frames are known; a file with more paths than that is made up to cost memory.
   constexpr size_t kMostRows = std::numeric_limits<uint32_t>::max() / 2, kMostPathsPerByte = 16;
   const bool bomb =
       profile_.paths.size() > kMostPathsPerByte * (sample_bytes_ += chunk.bytes) + kMostRows / 1024;
   if (bomb || profile_.paths.size() > kMostRows || table_.size() > kMostRows) {
-    profile_.damages.push_back(
-        {file, fmt::format("has {} samples too many to be shown", chunk.samples.size()), 0});
+    profile_.damages.push_back({agents_[chunk.process].name,
+                                fmt::format("has {} samples too many to be shown", chunk.samples.size()), 0});
     return;
   }
   chunk_paths_.clear();

@@ -89,10 +89,13 @@ void PathTree::walk_from(PathId base, size_t depth) {
     stack_paths_[i] = parent = child(parent, stack_sites_[i]);
 }
 
-void PathTree::add(const DecodedChunk& chunk, std::vector<PathId>& paths) {
+void PathTree::learn(const DecodedChunk& chunk) {
   if (chunk.decoder >= numbers_.size()) numbers_.resize(chunk.decoder + 1);
-  auto& numbers = numbers_[chunk.decoder];
-  for (const CodeSite& code : chunk.new_sites) numbers.push_back(site(code));
+  for (const CodeSite& code : chunk.new_sites) numbers_[chunk.decoder].push_back(site(code));
+}
+
+void PathTree::add(const DecodedChunk& chunk, std::vector<PathId>& paths) {
+  const std::vector<SiteId>& numbers = numbers_[chunk.decoder];
   stack_sites_.clear();
   PathId base = root();
   const uint32_t* frame = chunk.frames.data();

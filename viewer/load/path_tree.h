@@ -41,7 +41,11 @@ class PathTree {
   PathId child(PathId parent, SiteId site);
   static constexpr PathId root() { return {0}; }
 
-  /// The path of each sample of the chunk, in its order, appended to `paths`.
+  /// The sites that the chunk is the first of its decoder to name: to be told of each chunk, in their order,
+  /// also of those whose samples are not added.
+  void learn(const DecodedChunk& chunk);
+
+  /// The path of each sample of the chunk, in its order, appended to `paths`. Its sites are learned.
   void add(const DecodedChunk& chunk, std::vector<PathId>& paths);
 
  private:
