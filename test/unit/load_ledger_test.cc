@@ -286,6 +286,20 @@ Test(load_ledger, a_pid_used_again_is_not_the_end_of_the_one_before) {
   cr_assert_eq(profile.unsampled.count, 20 * kMs);
 }
 
+/// The agent begins after its process, and who is killed tells no end.
+Test(load_ledger, a_killed_process_whose_begin_was_seen_is_reaped) {
+  ProfileBuilder builder;
+  const size_t process = add_simple(builder, 7);
+  builder.process(process).start_time_ns = 3 * kMs;
+  builder.observer.start_time_ns = 1 * kMs;
+  builder.observer.track(0, 7, 7, 1 * kMs, "killed", true);
+  builder.observer.track_end(0, 80 * kMs);
+  const size_t other = builder.add_process(2);
+  builder.add_sample(other, builder.add_thread(other, 2), {0x1010}, 0, 90 * kMs);
+  builder.add_exit(7, 40 * kMs, 0, 9);
+  cr_assert_eq(builder.load().processes[process].reaped_time.count, 90 * kMs);
+}
+
 /// Ticks after the agent's last look, in destructors behind its own, are not what the kernel took.
 Test(load_ledger, ticks_behind_the_end_are_counted_once) {
   ProfileBuilder builder;

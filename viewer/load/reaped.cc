@@ -30,19 +30,23 @@ Nanos charged(const ProcessExitRecord& exit) {
          Nanos{std::min<uint64_t>(exit.system_ns, INT64_MAX)};
 }
 
-/// By pid, when processes were seen to begin, with an agent or without.
+/// By pid, when processes without an agent were seen to begin. The next program of a process is none.
 using Begins = std::set<std::pair<int32_t, Nanos>>;
 
-Begins begins_of(const RunStates& states) {
+Begins begins_of(const Profile& profile) {
   Begins begins;
-  for (const Track& track : states.tracks)
-    if (track.tid == track.pid) begins.emplace(track.pid, track.start);
+  for (const Thread& thread : profile.threads) {
+    const Process& process = profile.processes[thread.process.index()];
+    if (process.seen_only && process.image == 0 && thread.is_main)
+      begins.emplace(process.pid, thread.start_time);
+  }
   return begins;
 }
 
-/// Whether the pid was another process's between the end of this one and the exit that is told of.
+/// Whether the pid was such a process's between the end of this one, or the begin of one that was killed, and
+/// the exit that is told of.
 bool used_again(const Begins& begins, const Process& process, uint64_t time_ns) {
-  const auto next = begins.upper_bound({process.pid, process.end_time});
+  const auto next = begins.upper_bound({process.pid, std::max(process.start_time, process.end_time)});
   return next != begins.end() && next->first == process.pid && next->second.count < time_ns;
 }
 
@@ -53,7 +57,7 @@ void add_reaped(Profile& profile, std::vector<ProcessExitRecord> exits,
   std::map<std::pair<int32_t, uint64_t>, ProcessId> begun;  // by pid and time
   for (uint32_t i = 0; i < profile.processes.size(); ++i)
     begun[{profile.processes[i].pid, profile.processes[i].start_time.count}] = {i};
-  const Begins begins = begins_of(profile.run_states);
+  const Begins begins = begins_of(profile);
   std::ranges::stable_sort(exits, {}, &ProcessExitRecord::time_ns);
   for (const ProcessExitRecord& exit : exits) {
     if (exit.status == format::kStatusRunning || !recorded_at(changes, exit.time_ns)) continue;
