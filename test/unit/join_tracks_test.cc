@@ -10,22 +10,31 @@
 
 using namespace varve;
 using test::at;
+using test::BuiltProcess;
 using test::check_consistent;
 using test::ObserverBuilder;
 using test::ProfileBuilder;
 using enum format::SwitchKind;
 
+namespace {
+
+/// A program of process 100 with one thread, from and until so many ms.
+BuiltProcess& add_image(ProfileBuilder& builder, uint32_t image, uint64_t begin_ms, uint64_t end_ms) {
+  const size_t index = builder.add_process(100, fmt::format("/usr/bin/program{}", image), image);
+  builder.add_thread(index, 100, "main");
+  BuiltProcess& process = builder.process(index);
+  process.start_time_ns = process.threads[0].start_time_ns = at(begin_ms);
+  process.threads[0].end_time_ns = at(end_ms);
+  return process;
+}
+
+}  // namespace
+
 /// One track, three programs one after the other: each has the time from the end of the one before to its
 /// own.
 Test(join_tracks, an_exec_shares_out_a_track) {
   ProfileBuilder builder;
-  for (uint32_t image = 0; image < 3; ++image) {
-    const size_t process = builder.add_process(100, fmt::format("/usr/bin/program{}", image), image);
-    builder.process(process).start_time_ns = at(10 * image);
-    builder.add_thread(process, 100, "main");
-    builder.process(process).threads[0].start_time_ns = at(10 * image);
-    builder.process(process).threads[0].end_time_ns = at(10 * image + 9);
-  }
+  for (uint32_t image = 0; image < 3; ++image) add_image(builder, image, 10 * image, 10 * image + 9);
   ObserverBuilder& observer = builder.observer;
   observer.start_time_ns = at(0);
   observer.track(0, 100, 100, at(0), "main", true);
@@ -43,6 +52,25 @@ Test(join_tracks, an_exec_shares_out_a_track) {
     cr_expect_eq(states[i].waiting_ns(), waiting[i] * kMs);
   }
   cr_expect_eq(states[0].voluntary + states[1].voluntary, 1);
+}
+
+/// An exec after the last sweep that saw the thread is not its end.
+Test(join_tracks, the_last_of_two_programs_ends_a_track_of_sweeps) {
+  ProfileBuilder builder;
+  for (uint32_t image = 0; image < 2; ++image) {
+    BuiltProcess& process = add_image(builder, image, 10 * image, 10 + 2 * image);
+    process.threads[0].start_cpu_ns = 10 * image * kMs;
+    process.threads[0].end_cpu_ns = (10 + 2 * image) * kMs;
+    process.record.end_kind = uint32_t(image ? format::ImageEnd::kExit : format::ImageEnd::kExec);
+  }
+  ObserverBuilder& observer = builder.observer;
+  observer.start_time_ns = at(0);
+  observer.track(0, 100, 100, at(0), "main", true);
+  observer.sweep(at(0), 8 * kMs, {{0, 8 * kMs, 0}});
+  observer.track_end(0, at(18));
+  const load::Profile profile = builder.load();
+  cr_assert_eq(profile.run_states.tracks[0].end.count, at(12));
+  cr_expect_eq(analyze::thread_states(profile, {})[1].running_ns, 2 * kMs);
 }
 
 /// After the last exec no agent began: the rest of the track is a program of its own, which nobody sampled.

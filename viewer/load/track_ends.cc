@@ -52,12 +52,29 @@ RunEvent last_stretch(const Thread& thread, const Seen& seen, const RunEvent& la
   return event;
 }
 
+/// By track the thread of its last image: which ended last, or was killed and has no end.
+std::vector<ThreadId> last_images(const Profile& profile) {
+  const auto end_of = [&](ThreadId id) {
+    const Nanos end = profile.threads[id.index()].end_time;
+    return end.count != 0 ? end : Nanos{UINT64_MAX};
+  };
+  std::vector<ThreadId> last(profile.run_states.tracks.size());
+  for (ThreadId id{0}; id.index() < profile.threads.size(); ++id.value) {
+    const TrackId track = profile.threads[id.index()].track;
+    if (!track.valid()) continue;
+    ThreadId& so_far = last[track.index()];
+    if (!so_far.valid() || end_of(so_far) <= end_of(id)) so_far = id;
+  }
+  return last;
+}
+
 /// The last stretch of each track.
 void add_ends(Profile& profile, std::vector<RunEvent>& added) {
   RunStates& states = profile.run_states;
   const std::vector<Seen> seen = seen_of_tracks(states);
-  for (const Thread& thread : profile.threads) {
-    if (!thread.track.valid() || thread.end_cpu.count == 0) continue;
+  for (const ThreadId id : last_images(profile)) {
+    if (!id.valid() || profile.threads[id.index()].end_cpu.count == 0) continue;
+    const Thread& thread = profile.threads[id.index()];
     Track& track = states.tracks[thread.track.index()];
     const Seen& of_track = seen[thread.track.index()];
     const bool is_last = thread.end_time >= track.last_seen && thread.end_time <= track.end;
