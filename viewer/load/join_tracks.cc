@@ -56,7 +56,10 @@ RowsByTime::iterator nearest(RowsByTime& rows, uint64_t time_ns) {
 class Joiner {
  public:
   explicit Joiner(Profile& profile)
-      : profile_(profile), tracks_(profile.run_states.tracks), joined_(tracks_.size()) {
+      : profile_(profile),
+        tracks_(profile.run_states.tracks),
+        joined_(tracks_.size()),
+        stopped_(profile.session.number(session_key::kStopMonotonicNs)) {
     for (uint32_t i = 0; i < tracks_.size(); ++i) {
       const Track& track = tracks_[i];
       tracks_of_[{track.pid, track.tid}].emplace(track.start.count, i);
@@ -120,7 +123,7 @@ class Joiner {
   bool goes_on(const Thread& thread, const Track& track) const {
     constexpr Nanos kWorthTelling{2 * kNanosPerMilli.count};
     const Nanos seen = track.end.count != 0 ? track.end : track.last_seen;
-    const bool stopped = thread.end_time.count == profile_.session.number(session_key::kStopMonotonicNs);
+    const bool stopped = thread.end_time.count == stopped_;
     return thread.is_main && thread.end_time.count != 0 && !stopped &&
            saturating_sub(seen, kWorthTelling) > thread.end_time &&
            profile_.processes[thread.process.index()].end == format::ImageEnd::kExec &&
@@ -241,6 +244,7 @@ class Joiner {
   Profile& profile_;
   const std::vector<Track>& tracks_;
   std::vector<bool> joined_;
+  const uint64_t stopped_;         // when the recording was; 0: it was not
   std::vector<ThreadId> gone_on_;  // beyond the exec that ended their last image
   std::vector<int32_t> pid_of_;    // by process: its number to the observer
   // By start; the values are rows.
