@@ -182,6 +182,9 @@ void measure(const RunStates& states, std::vector<Window>& windows) {
     walk.add_recorded(event);
     walk.take(event, [](const RunEvent&, Window& window, uint64_t) { ++window.turns; });
   }
+  // Turns that go on when the recording stops have no event for that.
+  for (TrackId track{0}; track.index() < states.tracks.size(); ++track.value)
+    walk.add_recorded({.time_ns = states.end.count, .track = track});
 }
 
 /// Where records were lost, a thread that lacks more than switches take has nothing shared out.
