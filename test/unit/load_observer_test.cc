@@ -264,7 +264,7 @@ Test(load_observer, what_a_switch_cannot_be) {
   for (int which = 0; which < 3; ++which) {
     ProfileBuilder builder = two_threads();
     add_tracks(builder.observer);
-    if (which == 0) builder.observer.switched(at(1), 0, kIn, UINT64_MAX);
+    if (which == 0) builder.observer.switched(at(1), 0, kIn, load::RunEvent::kMostProcessors);
     if (which == 1) builder.observer.switched(at(1), 0, format::SwitchKind(3));
     if (which == 2) builder.observer.switched(at(1) - at(0) - 5, 0, kOutBlocked);  // far in the future
     const load::Profile profile = builder.load();

@@ -14,7 +14,7 @@
 namespace varve::analyze {
 namespace {
 
-constexpr uint64_t kMostProcessors = 8192;  // Linux's own limit; more are a damaged profile's
+constexpr uint64_t kMostProcessors = load::RunEvent::kMostProcessors;
 
 /// The number that `text` begins with, at most kMostNumber. Nothing where it begins with none.
 constexpr uint64_t kMostNumber = UINT32_MAX;

@@ -155,7 +155,8 @@ class ObserverReader {
   }
 
   void switch_in(TrackId track, uint64_t processor) {
-    if (processor >= RunEvent::kNoProcessor) throw ParseError("has a switch on a processor that cannot be");
+    if (processor >= RunEvent::kMostProcessors)
+      throw ParseError("has a switch on a processor that cannot be");
     if (processor >= turn_.size()) turn_.resize(processor + 1);
     TrackId before = turn_[processor];
     if (before.valid() && before != track && runs_on_[before.index()] == processor)
@@ -186,7 +187,8 @@ class ObserverReader {
       told.ran_ns = record.read_varint();
       told.ready_ns = record.read_varint();
       told.quanta = uint16_t(std::min<uint64_t>(record.read_varint(), UINT16_MAX));
-      told.processor = uint16_t(std::min<uint64_t>(record.read_varint(), RunEvent::kNoProcessor));
+      const uint64_t processor = record.read_varint();
+      told.processor = processor < RunEvent::kMostProcessors ? uint16_t(processor) : RunEvent::kNoProcessor;
       sweeps_.add(track, told);
     }
   }

@@ -35,6 +35,8 @@ struct RunEvent {
   /// Of a share that is the whole.
   static constexpr uint16_t kWhole = UINT16_MAX;
   static constexpr uint16_t kNoProcessor = UINT16_MAX;
+  /// Linux's own limit on x86; a higher number is a damaged profile's.
+  static constexpr uint16_t kMostProcessors = 8192;
 
   uint64_t time_ns = 0;  // CLOCK_MONOTONIC
   TrackId track{};
