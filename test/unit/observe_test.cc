@@ -152,6 +152,15 @@ void expect_told(const std::vector<std::string>& actual, const std::vector<std::
 }
 
 const Allowance kEnough{kNanosPerSecond};
+/// A clock that stands, and one that goes on by 50 ns whenever it is read.
+template <uint64_t kTime>
+Nanos at_ns() {
+  return {kTime};
+}
+Nanos running_ns() {
+  static uint64_t time = 900;
+  return {time += 50};
+}
 
 }  // namespace
 
@@ -337,20 +346,23 @@ Test(observe, a_look_holds_for_the_stretch_it_was_in) {
   take(100, Kind::kFork);
   take(110, Kind::kIn);
   take(120, Kind::kOutBlocked);
-  tracks.look_at_blocked({200}, Allowance({0}), Allowance({0}));  // no room for a look
-  tracks.look_at_blocked({250}, kEnough, kEnough);
-  tracks.look_at_blocked({260}, kEnough, kEnough);  // known already
+  tracks.look_at_blocked(at_ns<200>, Allowance({0}), Allowance({0}));  // no room for a look
+  tracks.look_at_blocked(at_ns<250>, kEnough, kEnough);
+  tracks.look_at_blocked(at_ns<260>, kEnough, kEnough);  // known already
   tracks.settle({250});
   tracks.settle({300});
   take(310, Kind::kIn);
   take(320, Kind::kOutBlocked);
-  tracks.look_at_blocked({400}, kEnough, kEnough);
+  tracks.look_at_blocked(at_ns<400>, kEnough, kEnough);
   take(390, Kind::kIn);  // it was not that stretch that the look saw
   take(395, Kind::kOutBlocked);
   tracks.settle({500});
-  tracks.look_at_blocked({600}, kEnough, kEnough);
+  tracks.look_at_blocked(at_ns<600>, kEnough, kEnough);
   take(700, Kind::kIn);
-  (*writer)->finish({800});
+  take(710, Kind::kOutBlocked);
+  tracks.look_at_blocked(running_ns, kEnough, kEnough);
+  take(990, Kind::kIn);  // after the pass began and before its look was over: nobody knows which it saw
+  (*writer)->finish({2000});
   std::vector<std::string> waits;
   for (const std::string& line : told(scratch.path))
     if (line.starts_with("wait")) waits.push_back(line);
@@ -367,7 +379,7 @@ Test(observe, a_thread_whose_end_was_lost_ends_all_the_same) {
   tracks.take(event_at(100, Kind::kFork, pid, pid));
   tracks.take(event_at(120, Kind::kOutBlocked, pid, pid));
   sleeper.end();
-  tracks.look_at_blocked({200}, kEnough, kEnough);
+  tracks.look_at_blocked(at_ns<200>, kEnough, kEnough);
   tracks.settle({150});
   tracks.settle({300});
   (*writer)->finish({800});

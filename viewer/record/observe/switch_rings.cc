@@ -175,7 +175,8 @@ Nanos SwitchRings::look(Nanos now) {
   const Nanos period = soon ? kShortest : kLongest, room = budget_.room(period, used - used_);
   const bool quiet = news == SwitchTracks::News::kNone && !soon;
   const Nanos stacks = quiet ? room : std::min(room, {period.count / kStacksOneIn});
-  soon |= tracks_.look_at_blocked(clock_now(CLOCK_MONOTONIC), Allowance(room), Allowance(stacks));
+  const auto clock = [] { return clock_now(CLOCK_MONOTONIC); };
+  soon |= tracks_.look_at_blocked(clock, Allowance(room), Allowance(stacks));
   used = clock_now(CLOCK_THREAD_CPUTIME_ID);
   budget_.charge(now, used - used_);
   used_ = used;

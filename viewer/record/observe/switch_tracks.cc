@@ -243,14 +243,15 @@ void SwitchTracks::take_lost(const RingEvent& event) {
     blocked_.push_back({tid, track.index, track.stretch, {}, false, false});
 }
 
-void SwitchTracks::look_at(Track& track, Nanos now, bool stack_too) {
+void SwitchTracks::look_at(Track& track, Clock clock, bool stack_too) {
   const StackLooks::Thread thread{track.index, track.pid, track.tid};
   const auto turns = stack_too ? stacks_.turns(thread) : std::nullopt;
-  if (stack_too) track.pace.look(now);
+  if (stack_too) track.pace.look(clock());
   WaitLook look = look_at_wait(track.pid, track.tid, [&](pid_t tid) {
     auto found = live_.find(tid);
     return found != live_.end() && found->second.pid == track.pid;
   });
+  const Nanos seen = clock();
   bool gone = look.result == WaitLook::Result::kGone || look.result == WaitLook::Result::kZombie;
   bool blocked = look.result == WaitLook::Result::kBlocked && track.blocked;
   if (look.result == WaitLook::Result::kRefused) {
@@ -261,15 +262,16 @@ void SwitchTracks::look_at(Track& track, Nanos now, bool stack_too) {
   if (look.result == WaitLook::Result::kBlocked && turns)
     track.pace.found(stacks_.look(thread, look.call, *turns), look.call);
   if (blocked) {
-    track.look_time = now;
+    track.look_time = seen;
     track.look_kind = look.kind;
   }
-  if (gone || blocked) looked_.push_back({track.tid, track.index, track.stretch, now, gone, true});
+  if (gone || blocked) looked_.push_back({track.tid, track.index, track.stretch, seen, gone, true});
 }
 
 /// The stack of a thread that waits again and again is looked at now and then, that of a long wait in any
 /// case. To pass over one costs, too, where there are 50,000: each call goes on where the last one ended.
-bool SwitchTracks::look_at_blocked(Nanos now, Allowance looks, Allowance stacks) {
+bool SwitchTracks::look_at_blocked(Clock clock, Allowance looks, Allowance stacks) {
+  const Nanos now = clock();
   bool elsewhere = false;
   forget_past_stretches();
   for (size_t left = blocked_.size(); left > 0 && looks.left(); --left) {
@@ -278,7 +280,7 @@ bool SwitchTracks::look_at_blocked(Nanos now, Allowance looks, Allowance stacks)
     Track* track = find(stretch);
     const bool due = track && (!subject_.wait_stacks || (track->pace.due(now) && stacks.left()));
     const bool told = track && track->pace.is_told(now);
-    if (track && (due || !stretch.kind_known)) look_at(*track, now, due);
+    if (track && (due || !stretch.kind_known)) look_at(*track, clock, due);
     elsewhere |= told && !due && !track->pace.is_told(now);
     stretch.kind_known = true;
     if (track && !due)

@@ -37,8 +37,10 @@ class SwitchTracks {
   News take(const RingEvent& event);
 
   /// Looks at threads that are still blocked as far as the events tell. Returns whether one that told its
-  /// waits waits elsewhere now, so that its stack is to be looked at soon.
-  bool look_at_blocked(Nanos now, Allowance looks, Allowance stacks);
+  /// waits waits elsewhere now, so that its stack is to be looked at soon. `clock` is CLOCK_MONOTONIC: a look
+  /// holds if nothing happened until it was over.
+  using Clock = Nanos (*)();
+  bool look_at_blocked(Clock clock, Allowance looks, Allowance stacks);
   /// All events up to `time` were taken: what looks until then saw is certain.
   void settle(Nanos time);
 
@@ -82,7 +84,7 @@ class SwitchTracks {
   void write_track(const Track& track);
   void end_track(Track& track, Nanos time);
   void settle_look(Track& track, Nanos until);
-  void look_at(Track& track, Nanos now, bool stack_too);
+  void look_at(Track& track, Clock clock, bool stack_too);
   void forget_past_stretches();
 
   void take_in(const RingEvent& event);
