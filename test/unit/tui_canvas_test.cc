@@ -44,6 +44,15 @@ bool untouched_around(const Canvas& canvas, Point corner, Size size) {
 TestSuite(
     tui_canvas, .init = [] { std::setlocale(LC_CTYPE, "C.UTF-8"); });
 
+/// Names come from profiles of others.
+Test(tui_canvas, what_a_terminal_acts_on_is_not_drawn) {
+  Canvas canvas({1, 8}, kPlainLook);
+  canvas.whole().put(0, 0,
+                     "a\x1b[\n\t\x7f\xc2\x9b"
+                     "b");
+  expect_on_screen(canvas, "a?[????b\n");
+}
+
 Test(tui_canvas, pane_clips) {
   Canvas canvas = dotted({4, 8}, kPlainLook);
   Pane pane(canvas, {1, 2}, {2, 4});

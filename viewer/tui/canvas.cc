@@ -27,6 +27,9 @@ std::string sgr(const Style& style) {
   return "\x1b[" + codes + "m";
 }
 
+/// C0, DEL and C1: what a terminal would act on.
+bool is_control(char32_t code) { return code < 0x20 || (code >= 0x7f && code < 0xa0); }
+
 }  // namespace
 
 Pane Canvas::whole() { return Pane(*this, {0, 0}, size_); }
@@ -82,7 +85,7 @@ size_t Pane::put(size_t row, size_t column, std::string_view text, Style style, 
   while (!text.empty()) {
     render::Character next = render::next_character(text);
     text.remove_prefix(next.bytes);
-    if (next.code >= 0x80 && !look().utf8) next.code = U'?';
+    if ((next.code >= 0x80 && !look().utf8) || is_control(next.code)) next.code = U'?';
     const size_t width = render::character_width(next.code);
     if (width == 0 || width > 2) continue;
     if (column + width > end) break;

@@ -213,10 +213,12 @@ void TimelineScreen::draw(Pane pane) {
   const size_t shown = std::min(page_, threads_.size() - top_);
   draw_cursor(pane, at + shown);
   std::string legend;
-  const render::TextStyle style{0, pane.look().utf8 ? render::Charset::kUtf8 : render::Charset::kAscii,
-                                false};
+  const auto charset = pane.look().utf8 ? render::Charset::kUtf8 : render::Charset::kAscii;
+  const render::TextStyle style{0, charset, false};
+  // Of objects it is what the program named them: a file, a socket.
   for (const auto& [letter, meaning] : made_->legend)
-    legend += fmt::format("{} {}  ", render::strip_text({&letter, 1}, style), meaning);
+    legend +=
+        fmt::format("{} {}  ", render::strip_text({&letter, 1}, style), render::escape(meaning, charset));
   if (!strip_of(threads_.front(), "path").empty())
     legend += pane.look().utf8 ? "bold ↓ ↑ the critical path" : "bold v ^ the critical path";
   pane.put(std::min(at + shown + 1, pane.rows() - 1), 0, legend, kDim);
