@@ -189,6 +189,19 @@ Test(render_tree, a_deep_chain_is_a_column) {
   for (const std::string& line : tree_lines(rows, Charset::kUtf8, 40)) cr_expect(line.empty());
 }
 
+/// As deep as a forged profile may say: what is kept of a row is not all that stands above it.
+Test(render_tree, a_deep_tree_of_pairs) {
+  constexpr uint32_t kDeep = 200'000;
+  std::vector<view::Row> rows;
+  for (uint32_t i = 0; i < kDeep; ++i) rows.push_back({i, {}, false});
+  for (uint32_t i = kDeep; i-- > 0;) rows.push_back({i, {}, false});
+  const std::vector<std::string> lines = tree_lines(rows, Charset::kAscii, 2);
+  cr_expect_eq(lines[0], "|- ");
+  cr_expect_eq(lines[kDeep - 1], "+199998 |  |- ");
+  cr_expect_eq(lines[kDeep], "+199998 |  `- ");
+  cr_expect_eq(lines.back(), "`- ");
+}
+
 Test(render_text, no_line_is_wider_than_asked) {
   std::setlocale(LC_CTYPE, "C.UTF-8");
   for (uint64_t seed = 0; seed < 5; ++seed) {

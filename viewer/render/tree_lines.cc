@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace varve::render {
 namespace {
 
@@ -17,6 +19,12 @@ constexpr Glyphs kAsciiGlyphs = {"|- ", "`- ", "|  ", "   "};
 struct Family {
   bool only_child = true;  // no brother or sister is shown
   bool last = true;        // none after it
+};
+
+/// What is drawn for a row in the lines of all rows below it.
+struct Branch {
+  uint32_t depth;
+  const char* glyph;
 };
 
 /// Sums stand below the tree and are no part of it.
@@ -51,24 +59,16 @@ std::vector<std::string> tree_lines(const std::vector<view::Row>& rows, Charset 
   const Glyphs& glyphs = charset == Charset::kUtf8 ? kUtf8Glyphs : kAsciiGlyphs;
   const std::vector<Family> family = families(rows);
   std::vector<std::string> lines(rows.size());
-  // By depth: the glyphs of the branches above, for what stands below a row of that depth.
-  std::vector<std::vector<const char*>> below = {{}};
+  std::vector<Branch> above;  // of the row: its parents that are no only children
   for (size_t i = 0; i < rows.size(); ++i) {
     if (!in_tree(rows[i])) continue;
-    below.resize(rows[i].depth + 1);
-    std::vector<const char*> glyphs_here = below.back();
-    std::vector<const char*> glyphs_below = glyphs_here;
-    if (!family[i].only_child) {
-      glyphs_here.push_back(family[i].last ? glyphs.last : glyphs.fork);
-      glyphs_below.push_back(family[i].last ? glyphs.gap : glyphs.bar);
-    }
-    size_t skip = 0;
-    if (glyphs_here.size() > most) {
-      skip = glyphs_here.size() - most;
-      lines[i] = fmt::format("+{} ", skip);
-    }
-    for (size_t j = skip; j < glyphs_here.size(); ++j) lines[i] += glyphs_here[j];
-    below.push_back(std::move(glyphs_below));
+    while (!above.empty() && above.back().depth >= rows[i].depth) above.pop_back();
+    const size_t drawn = above.size() + !family[i].only_child, skip = drawn - std::min(drawn, most);
+    if (skip != 0) lines[i] = fmt::format("+{} ", skip);
+    for (size_t j = skip; j < above.size(); ++j) lines[i] += above[j].glyph;
+    if (family[i].only_child) continue;
+    if (skip < drawn) lines[i] += family[i].last ? glyphs.last : glyphs.fork;
+    above.push_back({rows[i].depth, family[i].last ? glyphs.gap : glyphs.bar});
   }
   return lines;
 }
