@@ -15,6 +15,7 @@
 #include <set>
 
 #include "viewer/load/regular_file.h"
+#include "viewer/symbol/demangle.h"
 
 namespace varve::symbol {
 namespace {
@@ -44,7 +45,7 @@ std::optional<JitSymbol> parse_line(std::string_view line) {
   line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
   while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
   if (line.empty()) return {};
-  return JitSymbol{*start, *start + *size, line};
+  return JitSymbol{*start, *start + *size, line.substr(0, kMaxLinkageName)};
 }
 
 /// A sweep over all starts and ends: at each place the latest line that is open there has it.

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <unordered_map>
 
 #include "viewer/load/start_thread.h"
 #include "viewer/symbol/jit_names.h"
@@ -206,15 +207,23 @@ class Resolver {
 
   void name_anonymous(ModuleId module, const std::vector<SiteId>& sites) {
     const JitNames& names = jit_names(module);
+    std::unordered_map<const char*, Frame>
+        named;  // by the place of their names: long ones are looked at once, at the lowest address
     for (SiteId site : sites) {
       Address address = profile_.sites[site.index()].vaddr;
       const JitSymbol* symbol = names.map ? names.map->find(address) : nullptr;
-      symbol ? name_jit(module, site, *symbol) : name_unknown_code(module, site);
+      if (!symbol) {
+        name_unknown_code(module, site);
+        continue;
+      }
+      const auto [known, fresh] = named.try_emplace(symbol->name.data());
+      if (fresh) known->second = jit_frame(module, *symbol);
+      builder_.frames(site, {known->second});
     }
     builder_.quality({module, names.map.has_value(), false, names.note});
   }
 
-  void name_jit(ModuleId module, SiteId site, const JitSymbol& symbol) {
+  Frame jit_frame(ModuleId module, const JitSymbol& symbol) {
     JitName name = parse_jit_name(symbol.name);
     NamedFunction function;
     function.identity = std::string(symbol.name);  // compiled again elsewhere, it is the same function
@@ -227,7 +236,7 @@ class Resolver {
     function.size = symbol.end - symbol.start;
     function.source = NameSource::kJit;
     FunctionId id = builder_.function(module, function);
-    builder_.frames(site, {{id, builder_.strings().intern(name.file), name.line, false}});
+    return {id, builder_.strings().intern(name.file), name.line, false};
   }
 
   void name_unknown_code(ModuleId module, SiteId site) {
