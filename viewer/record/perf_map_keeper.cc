@@ -25,7 +25,8 @@
 namespace varve::record {
 namespace {
 
-constexpr off_t kLargestMap = 256 << 20;
+/// As read_perf_map() has it. Of a part of one the newest names, which count, would be missing.
+constexpr off_t kLargestMap = 1 << 30;
 constexpr size_t kMostForeign = 200;  // descriptors of other /tmp directories
 
 /// "HOST-PID" of "HOST-PID-IMAGE.agent"; empty for any other name.
@@ -77,8 +78,9 @@ int open_map(int directory, pid_t pid, uid_t owner, Nanos since, off_t& size) {
   struct stat status;
   // File times come from a clock that may lag by a jiffy.
   bool good = fstat(map, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == owner &&
-              status.st_size > 0 && modified_ns(status) + 20 * kNanosPerMilli.count >= since.count;
-  size = std::min(status.st_size, kLargestMap);
+              status.st_size > 0 && status.st_size <= kLargestMap &&
+              modified_ns(status) + 20 * kNanosPerMilli.count >= since.count;
+  size = status.st_size;
   if (good) return map;
   close(map);
   return -1;
@@ -182,8 +184,10 @@ unsigned PerfMapKeeper::collect() {
     std::string name = process + ".perfmap";
     unlinkat(profile_, name.c_str(), 0);  // a copy of an earlier moment
     int copy = openat(profile_, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (copy >= 0 && copy_all(map, copy, size)) ++copied;
+    const bool whole = copy >= 0 && copy_all(map, copy, size);
+    copied += whole;
     if (copy >= 0) close(copy);
+    if (!whole) unlinkat(profile_, name.c_str(), 0);  // the one in /tmp is better than a part
     close(map);
   }
   if (own_tmp >= 0) close(own_tmp);
