@@ -128,24 +128,31 @@ VARVE_HOOK int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
   start_before_our_turn();
   if (!can_follow_threads()) return real_pthread_create(thread, attributes, routine, argument);
   learn_java_layout(uint64_t(__builtin_return_address(0)));
-  SignalBlock until_made(agent_state.tick_signals);
-  ThreadBlock* block = prepare_block(reinterpret_cast<void*>(routine), argument, until_made.before());
-  if (!block) return real_pthread_create(thread, attributes, routine, argument);
-  note_attributes(*block, attributes);
-  int result = real_pthread_create(thread, attributes, &run_thread, static_cast<void*>(block));
-  if (result) give_back(block);
-  return result;
+  {
+    SignalBlock until_made(agent_state.tick_signals);
+    if (ThreadBlock* block = prepare_block(reinterpret_cast<void*>(routine), argument, until_made.before())) {
+      note_attributes(*block, attributes);
+      int result = real_pthread_create(thread, attributes, &run_thread, static_cast<void*>(block));
+      if (result) give_back(block);
+      return result;
+    }
+  }
+  // Nothing of ours will run in it that could let ticks in: it begins as the program wants it.
+  return real_pthread_create(thread, attributes, routine, argument);
 }
 
 VARVE_HOOK int thrd_create(thrd_t* thread, thrd_start_t routine, void* argument) {
   start_before_our_turn();
   if (!can_follow_threads()) return real_thrd_create(thread, routine, argument);
-  SignalBlock until_made(agent_state.tick_signals);
-  ThreadBlock* block = prepare_block(reinterpret_cast<void*>(routine), argument, until_made.before());
-  if (!block) return real_thrd_create(thread, routine, argument);
-  int result = real_thrd_create(thread, &run_c11_thread, static_cast<void*>(block));
-  if (result != thrd_success) give_back(block);
-  return result;
+  {
+    SignalBlock until_made(agent_state.tick_signals);
+    if (ThreadBlock* block = prepare_block(reinterpret_cast<void*>(routine), argument, until_made.before())) {
+      int result = real_thrd_create(thread, &run_c11_thread, static_cast<void*>(block));
+      if (result != thrd_success) give_back(block);
+      return result;
+    }
+  }
+  return real_thrd_create(thread, routine, argument);
 }
 
 }  // namespace varve::agent

@@ -21,6 +21,22 @@ static int arrived = 0;
 
 static void work(void) { SPIN(x, 20 * STEPS_PER_MS); }
 
+/// What the kernel has for this process: nothing, as nothing was set. By write(): a vfork's child has no
+/// output of its own.
+static void own_signals(const char* who) {
+  struct sigaction action;
+  stack_t stack;
+  sigset_t mask;
+  char line[80];
+  if (sigaction(SIGPROF, NULL, &action) || sigaltstack(NULL, &stack)) _exit(27);
+  if (sigprocmask(SIG_SETMASK, NULL, &mask)) _exit(27);
+  const int length = snprintf(line, sizeof line, "%s: SIGPROF %s, %s, alternate stack %s\n", who,
+                              action.sa_handler == SIG_DFL ? "default" : "handled",
+                              sigismember(&mask, SIGPROF) ? "blocked" : "let in",
+                              stack.ss_flags & SS_DISABLE ? "none" : "there");
+  if (write(1, line, (size_t)length) != length) _exit(30);
+}
+
 /// Where one says that it is done, and how long it still works then.
 struct Way {
   int end;
@@ -30,6 +46,7 @@ struct Way {
 static void* meet(void* argument) {
   const struct Way* way = argument;
   work();
+  own_signals("thread");
   pthread_mutex_lock(&lock);
   ++arrived;
   pthread_cond_broadcast(&changed);
@@ -69,22 +86,6 @@ static int ended(pid_t pid) {
   int status = 0;
   if (pid < 0 || waitpid(pid, &status, 0) != pid) exit(26);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 100 + WTERMSIG(status);
-}
-
-/// What the kernel has for this process: nothing, as nothing was set. By write(): a vfork's child has no
-/// output of its own.
-static void own_signals(const char* who) {
-  struct sigaction action;
-  stack_t stack;
-  sigset_t mask;
-  char line[80];
-  if (sigaction(SIGPROF, NULL, &action) || sigaltstack(NULL, &stack)) _exit(27);
-  if (sigprocmask(SIG_SETMASK, NULL, &mask)) _exit(27);
-  const int length = snprintf(line, sizeof line, "%s: SIGPROF %s, %s, alternate stack %s\n", who,
-                              action.sa_handler == SIG_DFL ? "default" : "handled",
-                              sigismember(&mask, SIGPROF) ? "blocked" : "let in",
-                              stack.ss_flags & SS_DISABLE ? "none" : "there");
-  if (write(1, line, (size_t)length) != length) _exit(30);
 }
 
 int main(int argc, char** argv) {
