@@ -78,12 +78,13 @@ void tick(ThreadBlock& block, const siginfo_t& info, const ucontext_t& context) 
   format::ThreadRecord& record = *block.record;
   const uint64_t overrun = merged_ticks(block, info, weight);
   block.last_cpu_ns = record.last_cpu_ns = cpu;
-  const bool taken = !agent_state.takes_samples(state) ||
-                     take_sample(block, begin, {.weight_ns = weight, .overrun = overrun}, context);
+  const bool samples = agent_state.takes_samples(state);  // another thread may change that meanwhile
+  const bool taken =
+      !samples || take_sample(block, begin, {.weight_ns = weight, .overrun = overrun}, context);
   // What has no place is in the weight of the next sample, and so are ticks that are told by the weight.
   if (!taken) block.last_cpu_ns = record.last_cpu_ns = before;
   if (taken || info.si_code == SI_TIMER) record.overruns += overrun;
-  if (agent_state.takes_samples(state)) {
+  if (samples) {
     if (record.ticks % kNameEveryTicks == 0) raw_syscall(__NR_prctl, PR_GET_NAME, as_arg(record.name));
   } else {
     record.paused_ns += weight;
