@@ -213,7 +213,9 @@ class TickSignalWait {
 /// sigtimedwait() with a signal of ticks in its set: ticks are not what the program waits for. They cost it
 /// no time: the next one has it all.
 int wait_past_ticks(const sigset_t* set, siginfo_t* info, const timespec* timeout) {
-  uint64_t end = timeout ? monotonic_ns() + to_nanos(*timeout) : 0;
+  constexpr time_t kForEver = 1'000'000'000;  // seconds; more have no place in 64 bits of ns
+  const bool ends = timeout && timeout->tv_sec < kForEver;
+  const uint64_t end = ends ? monotonic_ns() + to_nanos(*timeout) : 0;
   timespec left = timeout ? *timeout : timespec{};
   siginfo_t got = {};
   int result;
@@ -224,8 +226,8 @@ int wait_past_ticks(const sigset_t* set, siginfo_t* info, const timespec* timeou
       result = real_sigtimedwait(set, &got, timeout ? static_cast<const timespec*>(&left) : nullptr);
       if (result <= 0 || !is_tick(got, current_block)) break;
       result = 0;
-      uint64_t now = monotonic_ns(), rest = end > now ? end - now : 0;
-      left = to_timespec(rest);
+      const uint64_t now = monotonic_ns(), rest = end > now ? end - now : 0;
+      if (ends) left = to_timespec(rest);
     }
   }
   if (!info || result <= 0) return result;
