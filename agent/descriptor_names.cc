@@ -143,13 +143,14 @@ bool describe_file(int fd, const struct stat& status, Description& description) 
 
 uint32_t bytes_of(const char* text) { return uint32_t(std::strlen(text)) + 1; }
 
-void write_description(int fd, const Description& description, uint64_t time_ns) {
+/// False: there is no room at the moment; where there will be none it is as good as written.
+bool write_description(int fd, const Description& description, uint64_t time_ns) {
   const char* const texts[] = {description.name, description.in, description.out};
   uint32_t bytes = sizeof(format::DescriptorRecord);
   for (const char* text : texts) bytes += bytes_of(text);
   const uint32_t size = format::round_up(bytes, 8);
   uint8_t* out = names.begin_record(size, time_ns);
-  if (!out) return;
+  if (!out) return names.is_full() || agent_state.file.error() != 0;
   format::DescriptorRecord record{};
   record.header = {uint16_t(size), uint8_t(format::RecordKind::kDescriptor), 0};
   record.fd = fd;
@@ -161,6 +162,7 @@ void write_description(int fd, const Description& description, uint64_t time_ns)
     out += bytes_of(text);
   }
   names.commit(size, time_ns);
+  return true;
 }
 
 bool look_at(int fd, struct stat& status) {
@@ -186,14 +188,15 @@ void settle(int fd, uint64_t what) {
   settled[unsigned(fd) % kSettled].store(what, std::memory_order_relaxed);
 }
 
-/// Writes a description unless it is the last of this number.
-void write_once(int fd, const Description& description, uint64_t time_ns) {
+/// Writes a description unless it is the last of this number. False: it is to be tried again.
+bool write_once(int fd, const Description& description, uint64_t time_ns) {
   const uint32_t hash = format::fnv1a(reinterpret_cast<const uint8_t*>(&description), sizeof description);
   EventGuard guard(names);
   Known& last = known[unsigned(fd) % kKnown];
-  if (last.fd == fd && last.hash == hash) return;
+  if (last.fd == fd && last.hash == hash) return true;
+  if (!write_description(fd, description, time_ns)) return false;
   last = {fd, hash};
-  write_description(fd, description, time_ns);
+  return true;
 }
 
 }  // namespace
@@ -207,8 +210,8 @@ void note_descriptor(int fd, uint64_t time_ns) {
   const bool is_socket = S_ISSOCK(status.st_mode);
   const bool stays = is_socket ? describe_socket(fd, description) : describe_file(fd, status, description);
   if (!description.name[0]) return;
-  write_once(fd, description, time_ns);
-  if (stays) settle(fd, key | kNamed | (is_socket && description.in[0] ? kWithinMachine : 0));
+  if (write_once(fd, description, time_ns) && stays)
+    settle(fd, key | kNamed | (is_socket && description.in[0] ? kWithinMachine : 0));
 }
 
 Traffic traffic_of(int fd) {

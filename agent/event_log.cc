@@ -21,7 +21,7 @@ bool EventLog::have_room(uint32_t bytes, uint64_t time_ns) {
   if (chunk_ && chunk_.room() >= bytes) return true;
   uint32_t size = chunk_ ? chunk_.header->capacity * 2 : kFirstChunk;
   if (size > kLargestChunk) size = kLargestChunk;
-  if (bytes_ + size > kMostBytes) return false;
+  if (bytes_ + size > kMostBytes) return full_ = true, false;
   Chunk next =
       agent_state.file.allocate(format::ChunkType::kMarks, exactly(size), format::kNoThread, time_ns);
   if (!next) return false;
@@ -49,6 +49,7 @@ void EventLog::begin_anew() {
   lock_.unlock();
   chunk_ = {};
   bytes_ = 0;
+  full_ = false;
 }
 
 }  // namespace varve::agent

@@ -19,6 +19,8 @@ class EventLog {
   /// or no more is wanted. The log must be held until it is committed.
   uint8_t* begin_record(uint32_t size, uint64_t time_ns);
   void commit(uint32_t size, uint64_t time_ns);
+  /// No more is wanted.
+  bool is_full() const { return full_; }
 
   /// In the child of a fork: its file has no record yet, and a thread that was not copied may hold the log.
   void begin_anew();
@@ -30,6 +32,7 @@ class EventLog {
   SpinLock lock_;
   Chunk chunk_;
   uint32_t bytes_ = 0;  // of its chunks
+  bool full_ = false;
 };
 
 /// Holds a log.

@@ -307,7 +307,8 @@ void end_image(format::ImageEnd how) {
   process.end_gap_ns = uint32_t(process_cpu_ns() - process.end_cpu_ns);
   process.end_time_ns = monotonic_ns();
   write_names();
-  if (how == format::ImageEnd::kExit) write_waits();
+  // Once: a destructor may call _exit().
+  if (how == format::ImageEnd::kExit && process.end_kind != uint32_t(how)) write_waits();
   process.end_kind = uint32_t(how);
 }
 
