@@ -120,7 +120,7 @@ RandomProfile long_names() {
   return profile.finish();
 }
 
-/// Forty stacks of 1024 frames that part at different depths.
+/// Ten stacks of 1024 frames that part at different depths.
 RandomProfile deep_stacks() {
   constexpr size_t kDepth = 1024, kStacks = 10;
   StackProfile profile;

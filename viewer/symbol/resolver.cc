@@ -207,8 +207,8 @@ class Resolver {
 
   void name_anonymous(ModuleId module, const std::vector<SiteId>& sites) {
     const JitNames& names = jit_names(module);
-    std::unordered_map<const char*, Frame>
-        named;  // by the place of their names: long ones are looked at once, at the lowest address
+    // By the place of their names: long ones are looked at once, at the lowest address.
+    std::unordered_map<const char*, Frame> named;
     for (SiteId site : sites) {
       Address address = profile_.sites[site.index()].vaddr;
       const JitSymbol* symbol = names.map ? names.map->find(address) : nullptr;
