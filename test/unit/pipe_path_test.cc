@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 
 #include "test/unit/path_builder.h"
+#include "test/unit/time_units.h"
 
 using namespace varve;
 using format::ObjectKind;
@@ -13,7 +14,6 @@ using test::PathBuilder;
 namespace {
 
 constexpr uint32_t kDown = 1, kUp = 2;  // pipes
-constexpr uint64_t kMs = 1'000'000;
 
 /// Reader and writer, a process of two threads each; main of each writes to the other's input. The run is 100
 /// ms.

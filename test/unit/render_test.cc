@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Escaping, widths, elision, numbers, tree lines, CSV and JSON. Context: tests.
+// Escaping, widths, elision, numbers, CSV and JSON. Context: tests.
 #include <criterion/criterion.h>
 
 #include <algorithm>
@@ -14,7 +14,6 @@
 #include "viewer/render/numbers.h"
 #include "viewer/render/render.h"
 #include "viewer/render/text_table.h"
-#include "viewer/render/tree_lines.h"
 #include "viewer/view/request.h"
 
 using namespace varve;
@@ -167,39 +166,6 @@ Test(render_numbers, times_that_stand_alone_are_short) {
     const std::string got = short_time_text(ns);
     cr_expect_eq(got, std::string(wanted), "%s instead of %s", got.c_str(), wanted);
   }
-}
-
-Test(render_tree, only_branches_are_indented) {
-  // a(b(c d(e)) f) g
-  const std::vector<view::Row> rows = {
-      {0, {}, false}, {1, {}, false}, {2, {}, false}, {2, {}, false},
-      {3, {}, false}, {1, {}, false}, {0, {}, false}, {0, view::RowKind::kRest, false}};
-  const std::vector<std::string> wanted = {"|- ",       "|  |- ", "|  |  |- ", "|  |  `- ",
-                                           "|  |     ", "|  `- ", "`- ",       ""};
-  cr_expect(tree_lines(rows, Charset::kAscii, 40) == wanted);
-  const std::vector<std::string> utf8 = tree_lines(rows, Charset::kUtf8, 40);
-  cr_expect_eq(utf8[3], "│  │  └─ ");
-  const std::vector<std::string> folded = tree_lines(rows, Charset::kAscii, 2);
-  cr_expect_eq(folded[3], "+1 |  `- ");
-}
-
-Test(render_tree, a_deep_chain_is_a_column) {
-  std::vector<view::Row> rows;
-  for (uint32_t i = 0; i < 4000; ++i) rows.push_back({i, {}, false});
-  for (const std::string& line : tree_lines(rows, Charset::kUtf8, 40)) cr_expect(line.empty());
-}
-
-/// As deep as a forged profile may say: what is kept of a row is not all that stands above it.
-Test(render_tree, a_deep_tree_of_pairs) {
-  constexpr uint32_t kDeep = 200'000;
-  std::vector<view::Row> rows;
-  for (uint32_t i = 0; i < kDeep; ++i) rows.push_back({i, {}, false});
-  for (uint32_t i = kDeep; i-- > 0;) rows.push_back({i, {}, false});
-  const std::vector<std::string> lines = tree_lines(rows, Charset::kAscii, 2);
-  cr_expect_eq(lines[0], "|- ");
-  cr_expect_eq(lines[kDeep - 1], "+199998 |  |- ");
-  cr_expect_eq(lines[kDeep], "+199998 |  `- ");
-  cr_expect_eq(lines.back(), "`- ");
 }
 
 Test(render_text, no_line_is_wider_than_asked) {
