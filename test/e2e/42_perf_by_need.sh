@@ -77,7 +77,7 @@ int main(void) {
   // One time of several: on a busy machine a brief one may be charged 4 ms, and others be switched so often that they go back to
   // their timers.
   int brief = 1, whole = 0, in_step = 0, child = 0;
-  for (int i = 0; i < 5; ++i) {
+  for (int i = 0; i < 2 || (i < 5 && !(whole && in_step && child)); ++i) {
     brief = brief && pages_of(work, 1) > 0;
     whole = whole || pages_of(work, 100) > 0;
     in_step = in_step || pages_of(work_in_step, 50) > 0;

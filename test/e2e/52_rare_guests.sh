@@ -44,7 +44,7 @@ rare waiters
 expect_eq "values that bare waited for" "$(grep -cE '^(27|5) code -1 value 4[0-5]$' bare)" 12
 record_options=(--interval 200us --timer perf)
 rare sent_faults
-expect_eq "what bare says" "$(cat bare)" "sent 400000, masks of others 0"
+expect_eq "what bare says" "$(cat bare)" "sent 200000, masks of others 0"
 record_options=()
 rare interrupts
 expect_eq "calls that bare interrupts" "$(grep -c '^read -1, flags [0-9a-f]*4000000$' bare)" 6

@@ -5,7 +5,7 @@
 # calm
 # long
 . "$(dirname "$0")/agent.inc"
-times=${STRICT_TIMES:-12}  # a call
+times=${STRICT_TIMES:-8}  # a call
 
 # ended FILE: without the one call in which the kernel itself sends what has expired (io_cqring_wait runs task work): a tick there
 # is EINTR, as any signal is.

@@ -22,7 +22,7 @@ sys.exit(abs(summary["samples"] - summary["ticks"]) > len(found) or summary["dam
 P
 }
 
-for ((i = 0; i < ${RUNS:-10}; ++i)); do
+for ((i = 0; i < ${RUNS:-5}; ++i)); do
   rm -rf killed
   rm -f notes
   "$VARVE" record -q -o killed $programs/progress notes kill >out 2>err &

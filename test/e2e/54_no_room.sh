@@ -4,26 +4,26 @@
 # says why there is less.
 . "$(dirname "$0")/agent.inc"
 
-# short NAME REASON SHELL-SETUP [OPTIONS]: the target's output is whole, its exit code its own, and the report gives the reason.
+# short NAME THREADS REASON SHELL-SETUP [OPTIONS]: the target's output is whole, its exit code its own, and the report gives the reason.
 short() {
-  run timeout 60 bash -c "$3; exec \"\$@\"" setup "$VARVE" record -q "${@:4}" -o $1 sh -c "\"$programs/thread_churn\" 1500 1; exit 3"
+  run timeout 60 bash -c "$4; exec \"\$@\"" setup "$VARVE" record -q "${@:5}" -o $1 sh -c "\"$programs/thread_churn\" $2 1; exit 3"
   expect_eq "exit code with $1" $code 3
-  expect_eq "threads of the program" "$(truth threads)" 1500
+  expect_eq "threads of the program" "$(truth threads)" $2
   { "$VARVE" report quality $1; "$VARVE" report summary $1; } >said 2>&1
-  [ -z "$2" ] || grep -qiE "$2" said || fail "$1: nothing says $2: $(cat said)"
+  [ -z "$3" ] || grep -qiE "$3" said || fail "$1: nothing says $3: $(cat said)"
 }
-short signals 'refused a timer' 'ulimit -i 0' --timer cpu
+short signals 400 'refused a timer' 'ulimit -i 0' --timer cpu
 holds "time without timers is not sampled" "$(summary unsampled_ns signals) > 0.8 * $(summary cpu_ns signals)"
 # Two hundred megabytes are enough for all of it.
 if sanitized; then
   echo "SKIPPED: little memory: varve is built with AddressSanitizer"
 else
-  short memory '' 'ulimit -v 200000'
-  expect_eq "threads with little memory" "$(summary threads memory)" 1502
+  short memory 400 '' 'ulimit -v 200000'
+  expect_eq "threads with little memory" "$(summary threads memory)" 402
   holds "with little memory nothing is missing" "$(summary unsampled_ns memory) < 0.01 * $(summary cpu_ns memory)"
 fi
 # The records of 1500 threads alone are 180 KB.
-short size 'recording ended there|File too large' 'ulimit -f 100'
+short size 1500 'recording ended there|File too large' 'ulimit -f 100'
 holds "threads before the limit" "$(summary threads size) > 20"
 
 # The file of run states wants more: the report says so, and does not advise what was done.
@@ -52,7 +52,7 @@ holds "samples within a small limit" "$(summary samples little) >= 5"
 if [ $(id -u) = 0 ] && mkdir disk && mount -t tmpfs -o size=1m tmpfs disk 2>mount.err; then
   trap 'umount -l "$work/disk"; leave' EXIT
   dd if=/dev/zero of=disk/filler bs=1k count=800 2>/dev/null
-  short disk/full 'space|room' true
+  short disk/full 1500 'space|room' true
   holds "threads before the disk was full" "$(summary threads disk/full) > 20"
 else
   echo "SKIPPED: the full disk; this needs root and mount: $(cat mount.err 2>/dev/null)"

@@ -6,4 +6,4 @@
 
 gcc -shared -fPIC -O1 -w "$root/test/faults/refuse_recorder.c" -o refuse.so -ldl || fail "cannot compile the faults"
 faults() { python3 "$root/test/e2e/recorder_faults.py" "$VARVE" "$work/refuse.so" "$@" >told 2>&1 || fail "$(cat told)"; tail -1 told; }
-faults "$programs/fault_target" "${STEP:-17}"
+faults "$programs/fault_target" "${STEP:-37}"

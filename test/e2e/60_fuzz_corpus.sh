@@ -5,7 +5,7 @@
 . "$(dirname "$0")/common.inc"
 
 # So many random keys behind those of each input of the screens; `make stress` presses 50,000.
-export VARVE_KEYS=${VARVE_KEYS:-60}
+export VARVE_KEYS=${VARVE_KEYS:-25}
 replays=$root/build/asan/replay
 [ -d "$replays" ] || fail "not built: make VARIANT=asan replays"
 for source in "$root"/test/fuzz/fuzz_*.cc; do

@@ -6,9 +6,10 @@
 
 java=$(readlink -f "$(command -v java)")
 [ -x "$java" ] || { echo "SKIPPED: java is not installed"; exit 0; }
-"$java" --list-modules 2>/dev/null | grep -q '^jdk.compiler' || { echo "SKIPPED: java has no compiler module to run a source file"; exit 0; }
+"$java" --list-modules 2>/dev/null | grep -q '^jdk.compiler' || { echo "SKIPPED: java has no compiler module"; exit 0; }
 
-cat >Chain.java <<'J'
+mkdir classes
+cat >classes/Chain.java <<'J'
 public class Chain {
   static volatile long sink;
   static volatile int salt = 3;
@@ -36,13 +37,15 @@ public class Chain {
   }
 }
 J
+# Once, not by each run for itself.
+"$java" -m jdk.compiler/com.sun.tools.javac.Main -d classes classes/Chain.java 2>compiler || fail "cannot compile: $(cat compiler)"
 
 # whole NAME OPTIONS...: enough samples, and at least 95 of 100 stacks whole
 whole() {
   local name=$1
   shift
   rm -rf $name
-  record -q --interval 4ms -o $name -- "$java" "$@" Chain.java ${length:-1000}
+  record -q --interval 4ms -o $name -- "$java" "$@" -cp classes Chain ${length:-700}
   expect_eq "exit code of java $*" $code 0
   holds "samples of $name" "$(summary samples $name) >= 50"
   holds "whole stacks of $name: $(summary whole_stack_share $name)" "$(summary whole_stack_share $name) >= 0.95"
@@ -58,8 +61,11 @@ wait $!
 has_maps=$?
 rm -f "/tmp/perf-$!.map"
 [ $has_maps = 0 ] || { echo "SKIPPED: this java writes no perf map"; exit 0; }
-length=2500  # ms, against what passes before the methods are compiled
-for compilers in -XX:-TieredCompilation -XX:TieredStopAtLevel=1; do
+length=2000  # ms, against what passes before the methods are compiled
+# LONG=yes has both compilers, as in stress/79.
+compilers_tried=(-XX:-TieredCompilation)
+[ "${LONG:-}" != yes ] || compilers_tried+=(-XX:TieredStopAtLevel=1)
+for compilers in "${compilers_tried[@]}"; do
   whole named $compilers "${names[@]}" -XX:CompileCommand=quiet '-XX:CompileCommand=dontinline,Chain::f*'
   for map in named/*.perfmap; do map=${map##*-}; rm -f "/tmp/perf-${map%.perfmap}.map"; done
   for inner in 8 7 6 5 4 3 2; do

@@ -51,8 +51,10 @@ overflow_on_given	11	handled
 overflow_in_thread_on_given	139	
 WORDS
 
-# ThreadSanitizer calls handlers itself, some with copies of what the kernel gave it.
-for runtime in "" -static-libtsan; do
+# ThreadSanitizer calls handlers itself, some with copies of what the kernel gave it. LONG=yes has both forms of its library.
+runtimes=("")
+[ "${LONG:-}" != yes ] || runtimes+=(-static-libtsan)
+for runtime in "${runtimes[@]}"; do
   gcc -g -O1 -D_GNU_SOURCE -fsanitize=thread $runtime -o tsan "$root/test/programs/handler_stacks.c" 2>tsan.err ||
     { echo "SKIPPED a program under ThreadSanitizer (${runtime:-shared}): $(head -1 tsan.err)"; continue; }
   run ./tsan from_outside  # which some kernels' random addresses do not let begin

@@ -45,7 +45,7 @@ for source in $sources; do
   more_work many_switches
 done
 many_processes() {
-  record -q --no-finalize -o p --run-states $1 "$program" processes 200 2000
+  record -q --no-finalize -o p --run-states $1 "$program" processes 200 1200
   expect_eq "exit code of 200 processes" $code 0
   is_true p "len(tracks) == 201 and len({x['pid'] for x in tracks}) == 201 and all(x['end'] for x in tracks)"
   is_true p "{x['ppid'] for x in tracks[1:]} == {tracks[0]['pid']}"
@@ -59,8 +59,8 @@ nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
 if [ "$(id -u)" = 0 ] && chmod 755 "$work" && $nobody test -x "$VARVE" -a -x "$program"; then
   mkdir -m 777 open && cd open || fail "cannot enter a folder"
   small() { (ulimit -l 64 && exec $nobody "$VARVE" record -q --no-finalize --run-states switches -o small "$@"); }
-  if run small "$program" switches 100000 2 && [ $code = 0 ]; then
-    is_true small "run['lost'] < 0.02 * run['events'] and run['events'] > 100000"
+  if run small "$program" switches 40000 2 && [ $code = 0 ]; then
+    is_true small "run['lost'] < 0.02 * run['events'] and run['events'] > 40000"
   else
     echo "SKIPPED small rings: $(cat err)"
   fi

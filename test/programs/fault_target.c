@@ -19,7 +19,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int arrived = 0;
 
-static void work(void) { SPIN(x, 20 * STEPS_PER_MS); }
+static void work(void) { SPIN(x, 12 * STEPS_PER_MS); }
 
 /// What the kernel has for this process: nothing, as nothing was set. By write(): a vfork's child has no
 /// output of its own.

@@ -316,7 +316,7 @@ static void flags(void) {
 
 int main(int argc, char** argv) {
   const char* kind = argc > 1 ? argv[1] : "";
-  steps = number_argument(argc, argv, 2, 200) * STEPS_PER_MS;
+  steps = number_argument(argc, argv, 2, 140) * STEPS_PER_MS;
   struct {
     const char* name;
     void (*run)(void);

@@ -86,14 +86,14 @@ static int handlers_8192(void) {
   stack_of(frame + 4400 > 8192 ? 16384 : 8192);
   handle(SIGUSR1, work_in_handler, SA_ONSTACK);
   setitimer(ITIMER_REAL, &often, NULL);
-  for (int i = 0; i < 12; ++i) {
+  for (int i = 0; i < 6; ++i) {
     work_ms(20);
     raise(SIGUSR1);
   }
   setitimer(ITIMER_REAL, &never, NULL);
   struct sigaction now;
   sigaction(SIGALRM, NULL, &now);
-  printf("handled %d, spoilt %d, mask %d\n", seen >= 14, spoilt(), sigismember(&now.sa_mask, SIGPROF));
+  printf("handled %d, spoilt %d, mask %d\n", seen >= 7, spoilt(), sigismember(&now.sa_mask, SIGPROF));
   return 0;
 }
 
@@ -311,7 +311,7 @@ static int sent_faults(void) {
   const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
   for (int i = 0; i < 4; ++i) {
     handle(numbers[i], look_at_mask, i % 2 ? SA_ONSTACK : 0);
-    for (int k = 0; k < 100000; ++k) raise(numbers[i]);
+    for (int k = 0; k < 50000; ++k) raise(numbers[i]);
   }
   return printf("sent %d, masks of others %lu\n", (int)seen, wrong_masks) < 0;
 }

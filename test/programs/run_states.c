@@ -167,12 +167,12 @@ static int switches(uint64_t rounds, uint64_t pairs) {
   return 0;
 }
 
-// --- threads N MS, processes N MS: that many, each of which works for 5 ms and then waits for MS --------------------------------
+// --- threads N MS, processes N MS: that many, each of which works for 3 ms and then waits for MS --------------------------------
 static atomic_ullong worked;
 static uint64_t live_ns;
 
 static void work_and_wait(void) {
-  while (now_of(CLOCK_THREAD_CPUTIME_ID) < 5000000u)
+  while (now_of(CLOCK_THREAD_CPUTIME_ID) < 3000000u)
     for (volatile int i = 0; i < 10000; ++i) continue;
   sleep_ns(live_ns);
   atomic_fetch_add(&worked, now_of(CLOCK_THREAD_CPUTIME_ID));

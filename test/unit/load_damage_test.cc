@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <fmt/format.h>
 
+#include <array>
 #include <cstring>
 #include <memory>
 
@@ -84,18 +85,16 @@ Test(load_damage, every_byte_changed_is_noticed_or_harmless) {
   auto good = try_to_load(files);
   for (size_t at = 0; at < whole.size(); ++at) {
     if (at > 64 && whole[at] == 0 && whole[at - 1] == 0 && at % 64 != 0) continue;  // few of the unused bytes
-    for (uint8_t flip : {0x01, 0x80, 0xff}) {
-      files[kAgent] = whole;
-      files[kAgent][at] ^= flip;
-      auto profile = try_to_load(files);
-      cr_assert(profile.has_value());
-      cr_assert_eq(sum_of_rows(*profile), (profile->sampled + profile->residual + profile->unsampled).count);
-      bool same = profile->samples.path == good->samples.path &&
-                  profile->samples.weight_ns == good->samples.weight_ns;
-      // Header fields outside the checksum (thread, first time, sealed flag) may only move rows, never change
-      // their sum.
-      cr_assert(same || !profile->damages.empty() || profile->sample_count == 60, "byte %zu", at);
-    }
+    files[kAgent] = whole;
+    files[kAgent][at] ^= std::array<uint8_t, 3>{0x01, 0x80, 0xff}[at % 3];
+    auto profile = try_to_load(files);
+    cr_assert(profile.has_value());
+    cr_assert_eq(sum_of_rows(*profile), (profile->sampled + profile->residual + profile->unsampled).count);
+    bool same =
+        profile->samples.path == good->samples.path && profile->samples.weight_ns == good->samples.weight_ns;
+    // Header fields outside the checksum (thread, first time, sealed flag) may only move rows, never change
+    // their sum.
+    cr_assert(same || !profile->damages.empty() || profile->sample_count == 60, "byte %zu", at);
   }
 }
 

@@ -268,7 +268,7 @@ Test(observed_waits, any_byte_changed) {
   builder.observer.seal = false;
   test::Files files = builder.files();
   const std::vector<uint8_t> whole = files[format::kObserverFile];
-  for (size_t i = 0; i < 12 * 400; ++i) {
+  for (size_t i = 0; i < 4 * 400; ++i) {
     std::vector<uint8_t>& file = files[format::kObserverFile] = whole;
     file[format::kPageSize + i % 400] = uint8_t(random());
     const load::Profile profile = test::load_files(files);

@@ -16,7 +16,7 @@ namespace {
 
 size_t keys_wanted() {
   const char* words = std::getenv("VARVE_KEYS");
-  return words == nullptr ? 1'000 : std::strtoul(words, nullptr, 10);
+  return words == nullptr ? 400 : std::strtoul(words, nullptr, 10);
 }
 
 void press(const char* name, tui::Look look) {
