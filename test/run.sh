@@ -34,30 +34,29 @@ done
 cpu_seconds() { sed -nE '2s/[ms]/ /gp' "$1" | awk '{printf "%.0f", 60 * ($1 + $3) + $2 + $4}'; }
 
 # One script, its seconds, and those that a processor worked for it: its output is shown only if it fails; what it had to leave out
-# or to repeat, always. It is a job with a group of its own, so that what it leaves running is ended and signals are as a shell has them
-# in the foreground.
+# or to repeat, always. It is a job, so that signals are as a shell has them in the foreground, with a session of its own, so that what
+# it leaves running is found, which is a failure, and ended.
 run_script() {
   local log=$logs/${1//\//_} begin=$SECONDS
   set -m
-  timeout --kill-after=5 "$TEST_LIMIT" bash "$1" >"$log" 2>&1 </dev/null &
-  local group=$!
+  setsid --wait bash -c 'echo $$ >"$0"; exec timeout --kill-after=5 "$@"' "$log.session" "$TEST_LIMIT" bash "$1" >"$log" 2>&1 </dev/null &
   set +m
-  trap 'kill -TERM -- -$group; exit 130' INT TERM HUP
-  wait $group
-  local code=$?
+  trap 'pkill -TERM -s "$(cat "$log.session")"; exit 130' INT TERM HUP
+  wait $!
+  local code=$? session=$(cat "$log.session")
   times >"$log.times"
   trap - INT TERM HUP
   # What has been told to end may take a moment.
   local left
   for _ in 1 2 3 4 5; do
-    left=$(pgrep -a -r D,R,S,T -g $group) || break
+    left=$(pgrep -a -r D,R,S,T -s "$session") || break
     sleep 0.2
   done
-  [ -z "$left" ] || echo "LEFT RUNNING: ${left//$'\n'/; }" >>"$log"
-  kill -KILL -- -$group 2>/dev/null
-  if [ $code = 0 ]; then
+  [ -z "$left" ] || echo "left running: ${left//$'\n'/; }" >>"$log"
+  pkill -KILL -s "$session"
+  if [ $code = 0 ] && [ -z "$left" ]; then
     echo passed >"$log.result"
-    printf '%s\n' "ok    $1 $((SECONDS - begin)) s, $(cpu_seconds "$log.times") of CPU$(sed -nE 's/^(SKIPPED|AGAIN|LEFT RUNNING)/\n      \1/p' "$log")"
+    printf '%s\n' "ok    $1 $((SECONDS - begin)) s, $(cpu_seconds "$log.times") of CPU$(sed -nE 's/^(SKIPPED|AGAIN)/\n      \1/p' "$log")"
     return
   fi
   echo failed >"$log.result"
