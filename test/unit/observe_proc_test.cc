@@ -144,9 +144,10 @@ Test(observe, a_zombie_and_one_that_is_gone) {
   kill(sleeper.pid, SIGKILL);
   siginfo_t info;
   waitid(P_PID, id_t(sleeper.pid), &info, WEXITED | WNOWAIT);
-  // It is a zombie before it has left its processor; until then it counts as running.
+  // It is a zombie before it has left its processor, until when it counts as running, and before its stack is
+  // taken away, until when it is in its last call.
   WaitLook look{WaitLook::Result::kNotBlocked, {}};
-  for (int i = 0; i < 10000 && look.result == WaitLook::Result::kNotBlocked; ++i, sched_yield())
+  for (int i = 0; i < 10000 && look.result != WaitLook::Result::kZombie; ++i, sched_yield())
     look = look_at_wait(sleeper.pid, sleeper.pid, nobody);
   cr_expect_eq(int(look.result), int(WaitLook::Result::kZombie));
   waitpid(sleeper.pid, nullptr, 0);
