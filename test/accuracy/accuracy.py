@@ -121,7 +121,7 @@ def check(program, build, work):
 
     def of(run):
         (name, arguments, length, _), varve = run
-        interval_ms, ms = (10, length * 300) if varve is recorders.get("auto") else (1, length * 150)
+        interval_ms, ms = (10, length * 300) if varve is recorders.get("auto") else (1, length * (150 if length > 4 else 250))
         command = [program, arguments[0], str(ms), *arguments[1:]]
         return name, varve, cell(varve, command, interval_ms, os.path.join(work, f"c{runs.index(run)}"))
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A command that a signal kills: the shell sees the same death, and only the command may leave a core.
+# A command that a signal kills: who started it sees the same death, and there is a profile.
 . "$(dirname "$0")/common.inc"
 
 # The wait status as a parent sees it, which a shell's 128 + n hides.

@@ -168,7 +168,10 @@ public class Threads {
   static int deep(int n) { return deep(n + 1) + 1; }
 }
 J
-have java javac && javac -d classes Threads.java && trial java 'java -Xmx256m -cp ../classes Threads; echo "java says $?"'
+if have java javac; then
+  javac -d classes Threads.java || fail "javac fails"
+  trial java 'java -Xmx256m -cp ../classes Threads; echo "java says $?"'
+fi
 
 # The server is the recorded program; it answers a client that is not, and is ended by it. The numbers of requests are the
 # same, their rates are not printed.

@@ -104,7 +104,7 @@ expect_match bare '^own: 40 of 40, 20 by the processor, as set 1$'
 perf_profile traps.p 1ms ./traps
 diff bare out >different || fail "a program with SIGTRAP of its own: $(cat different)"
 ledger traps.p
-# As time, which a longer interval (see above) leaves as it is: without ticks all since the last one would be residual.
+# As time, which a longer interval, where a sample costs much, leaves as it is: without ticks all since the last one would be residual.
 holds "samples after all descriptors were closed" "$(summary sampled_ns traps.p) > 0.9 * $(summary cpu_ns traps.p)"
 
 # Calls that wait or take long end as bare: 50 of them, each entered just as ticks come; and those that a signal of the program's

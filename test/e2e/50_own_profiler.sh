@@ -53,15 +53,18 @@ int main(int count, char** words) {
   say("profil");
   profil(NULL, 0, 0, 0);
   say("end");
-  /* 25 of 250 ms of CPU time, of which a scheduler's tick may be away; with ours among them they would be twice as many. */
-  printf("counts %d, %g\n", counted() >= 12 && counted() <= 35, sqrt(count));
+  /* 25 of 250 ms of CPU time, of which many may fall between ticks of a busy machine; with ours among them they would be twice as many. */
+  printf("counts %d, %g\n", counted() >= 5 && counted() <= 37, sqrt(count));
   pthread_join(thread, NULL);
   return 3;
 }
 C
 ln -s "$root/test" test  # what it includes
 guest() {
-  same "$1" "./$1.program"
+  bare "./$1.program"
+  [ $bare_code = 3 ] || fail "the bare run of $1 ends with $bare_code"
+  rm -f gmon.out  # what is there afterwards is the recorded run's
+  same_as_bare "$1" "./$1.program"
   expect_match bare 'counts 1'
   expect_match bare '^profil: handler 1, timer 1$'
   expect_match bare '^off: handler 0, timer 0$'

@@ -18,8 +18,8 @@ holds "time without timers is not sampled" "$(summary unsampled_ns signals) > 0.
 if sanitized; then
   echo "SKIPPED: little memory: varve is built with AddressSanitizer"
 else
-  short memory 400 '' 'ulimit -v 200000'
-  expect_eq "threads with little memory" "$(summary threads memory)" 402
+  short memory 1000 '' 'ulimit -v 200000'
+  expect_eq "threads with little memory" "$(summary threads memory)" 1002
   holds "with little memory nothing is missing" "$(summary unsampled_ns memory) < 0.01 * $(summary cpu_ns memory)"
 fi
 # The records of 1500 threads alone are 180 KB.

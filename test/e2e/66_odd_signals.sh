@@ -22,13 +22,15 @@ T
 # What may be missing of the sums, in ms. Children by a system call of the program's own are not recorded, and it is they who pay for
 # the kernel's copy of the page tables.
 declare -A missing=([chain]=200 [long]=100)
-# At 1 ms; LONG=yes has the others, too, as in stress/79.
-forms=("--interval 1ms")
-[ "${LONG:-}" != yes ] || forms=("--interval 1ms --waits off" "--interval 10ms" "--interval 1ms")
+# By timers, too, every other program; LONG=yes has all for each, as in stress/79.
+forms=("--interval 1ms --timer cpu --waits off" "--interval 1ms")
+turn=0
 while IFS=$'\t' read -r kind words; do
   timeout 60 $programs/odd_signals $kind >bare </dev/null || fail "$kind fails bare: $?"
   expect_eq "$kind, bare" "$(tail -1 bare)" "$words"
-  for options in "${forms[@]}"; do
+  these=("${forms[@]:turn++ % 2:1}")
+  [ "${LONG:-}" != yes ] || these=("--interval 10ms" "${forms[@]}")
+  for options in "${these[@]}"; do
     # A tick on the way out of a call that a stop has woken ends it, and events come there far more often: varve-safety(7) says so.
     # Of timers one run in three has one there where a system call takes long; a call that always ended would show in each of twelve.
     tries=1

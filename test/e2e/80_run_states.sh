@@ -202,7 +202,7 @@ nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
 if [ "$(id -u)" = 0 ] && chmod 755 "$work" && $nobody test -x "$VARVE" -a -x "$program"; then
   mkdir -m 777 open && cd open || fail "cannot enter a folder"
   as_nobody() { phases $source $1 $percent $nobody; }
-  # By what this user is given; sweeps are everybody's.
+  # By what this user is given; 83_levels has sweeps.
   source=sweeps percent=5
   [ -z "$allowed" ] || ! as=$nobody can switches --run-states switches || source=switches percent=2
   more_work as_nobody

@@ -236,7 +236,7 @@ static void* take_turns(void* until) {
     pthread_mutex_lock(&lock);
     usleep(500);
     pthread_mutex_unlock(&lock);
-    usleep(1500);
+    for (int i = 0; i < 3; ++i) usleep(500);
   }
   return NULL;
 }

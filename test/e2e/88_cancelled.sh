@@ -3,7 +3,7 @@
 # A wait that is ended by cancellation stands where the thread waited, as the observer saw it, and not in the handler or the library's
 # destructor that the thread had come to when it was written down. Nobody saw it: then it has no place.
 # calm
-. "$(dirname "$0")/agent.inc"
+. "$(dirname "$0")/run_states.inc"
 
 build cancelled -lpthread <<'C'
 #include <pthread.h>
@@ -55,8 +55,8 @@ places() {
   expect_eq "place of a cancelled wait for a condition, by $run_states" "$(place Condition)" "['(in_condition)']"
   expect_eq "place of a cancelled read, by $run_states" "$(place Stream)" "['(in_read)']"
 }
-run_states=auto
-places
+run_states=switches
+[ "$sources" = sweeps ] || places
 run_states=sweeps  # which alone know the moment, and may come late
 more_work places
 run_states=off

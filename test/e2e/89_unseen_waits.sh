@@ -4,7 +4,7 @@
 # stack are the program's own, and a thread's waits still add up to its Wait. Where a look is not possible nothing happens.
 # calm
 # long
-. "$(dirname "$0")/agent.inc"
+. "$(dirname "$0")/run_states.inc"
 sanitized && echo "SKIPPED: an observer that is built with AddressSanitizer is late for what is looked at here" && exit 0
 
 program=$programs/raw_waits
@@ -70,7 +70,7 @@ seen() {
   report top-down w --metric wait
   expect_match out 'Unknown frame\(s\): unreadable stack memory'
 }
-at_once seen auto sweeps
+at_once seen $sources
 
 # Short waits, again and again: looks stand for those around them.
 build short <<'END'
@@ -103,7 +103,7 @@ short() {
   # Looks by sweeps know sums of short waits, and of none how long it was.
   expect_eq "longest of them that lasted 0 ns" "$(rows waits w "[r['longest_ns'] for r in rows if r['type'] == 'Futex'].count('0')")" 0
 }
-at_once short auto sweeps
+at_once short $sources
 
 # Who has no tick, itself or as a forked child, has names of its variables all the same.
 for child in "" child; do
@@ -142,7 +142,7 @@ lasting() {
     >= 350e6"
   adds_up "a wait after short ones"
 }
-at_once lasting auto sweeps
+at_once lasting $sources
 
 # A wait that the end of the process ends has a stack all the same.
 build endless <<'END'

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # faults.py KIND LIMIT RECORDER TARGET: records TARGET with an agent whose N-th call of KIND fails (test/faults), for N = 1, 2, 3 ...
-# until none is hit, or for 1, 4, 16, 64 ... only where LIMIT is few. Each time the target must print and return what it does
+# until none is hit, or for 1, 2, 4, 16, 64 ... only where LIMIT is few. Each time the target must print and return what it does
 # without varve, in time; the profile must open; its sums must hold; and where something is missing a reason must be given.
 # With N+ instead of N: LIMIT all+ and few+ refuse all later calls too. Prints what is wrong, ends with 1 then.
 import json, os, re, shutil, subprocess, sys
@@ -67,7 +67,7 @@ def main():
         failures += bool(wrong)
         if not hit: break
         hits += 1
-        n = 4 * n if few else n + 1
+        n = n + 1 if not few else 4 * n if n > 1 else 2
     print(f"{kind}: {hits} runs with a call refused, {failures} wrong")
     return failures != 0 or hits == 0
 

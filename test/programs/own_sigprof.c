@@ -21,7 +21,7 @@ static void on_prof(int signal, siginfo_t* info, void* context) {
 }
 static void work(void) { SPIN(x, steps); }
 
-/// Its own profiling timer: 10 ms of CPU time, so work of some 200 ms must see several.
+/// Its own profiling timer: 10 ms of CPU time, so work of some 140 ms must see several.
 static void itimer(void) {
   struct sigaction action = {.sa_sigaction = on_prof, .sa_flags = SA_SIGINFO | SA_RESTART}, now;
   sigaction(SIGPROF, &action, NULL);

@@ -167,12 +167,12 @@ static int switches(uint64_t rounds, uint64_t pairs) {
   return 0;
 }
 
-// --- threads N MS, processes N MS: that many, each of which works for 3 ms and then waits for MS --------------------------------
+// --- threads N MS, processes N MS: that many, each of which works for 3 or 5 ms and then waits for MS ---------------------------
 static atomic_ullong worked;
-static uint64_t live_ns;
+static uint64_t work_ns, live_ns;
 
 static void work_and_wait(void) {
-  while (now_of(CLOCK_THREAD_CPUTIME_ID) < 3000000u)
+  while (now_of(CLOCK_THREAD_CPUTIME_ID) < work_ns)
     for (volatile int i = 0; i < 10000; ++i) continue;
   sleep_ns(live_ns);
   atomic_fetch_add(&worked, now_of(CLOCK_THREAD_CPUTIME_ID));
@@ -183,6 +183,7 @@ static void* worker(void* none) {
 }
 
 static int many_threads(uint64_t count, uint64_t ms) {
+  work_ns = 3000000u;
   live_ns = ms * 1000000u;
   pthread_t* threads = calloc(count, sizeof *threads);
   pthread_attr_t attributes;
@@ -197,6 +198,7 @@ static int many_threads(uint64_t count, uint64_t ms) {
 }
 
 static int many_processes(uint64_t count, uint64_t ms) {
+  work_ns = 5000000u;
   live_ns = ms * 1000000u;
   uint64_t made = 0;
   for (; made < count; ++made) {

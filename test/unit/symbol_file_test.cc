@@ -129,7 +129,7 @@ Test(symbol_file, sites_are_found_by_module_and_address_not_by_row) {
             "code of another image of the process");
 }
 
-Test(symbol_file, cut_at_every_length_it_is_a_sentence) {
+Test(symbol_file, cut_at_any_length_it_is_a_sentence) {
   load::Profile profile = profile_with_symbols("");
   std::vector<uint8_t> bytes = symbol::encode_symbols(profile, table_of_profile(profile), kSession);
   size_t readable = 0;
