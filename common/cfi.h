@@ -108,6 +108,9 @@ struct Fde {
 /// form that every linker writes (DW_EH_PE_datarel | sdata4) is searched; a header without it is kNone.
 Status find_fde(Span eh_frame_hdr, uint64_t pc, uint64_t* fde_address);
 
+/// The first entry of that table: where its code begins, and the address of its FDE.
+Status first_fde(Span eh_frame_hdr, uint64_t* pc, uint64_t* fde_address);
+
 /// Parses the FDE at `fde_address` and its CIE, both within `eh_frame`. kNone when it does not cover `pc`.
 Status parse_fde(Span eh_frame, uint64_t fde_address, uint64_t data_base, uint64_t pc, Fde* fde);
 

@@ -3,9 +3,11 @@
 // Context: signal, agent start.
 #include "agent/signal/elf_image.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "agent/signal/kernel_copy.h"
+#include "agent/signal/readable_page.h"
 
 namespace varve::agent {
 namespace {
@@ -17,7 +19,8 @@ constexpr uint64_t align4(uint64_t size) { return (size + 3) & ~uint64_t(3); }
 void add_load_segment(const Elf64_Phdr& header, uint64_t bias, ElfImage& image) {
   uint64_t begin = header.p_vaddr + bias;
   uint64_t end = begin + header.p_memsz;
-  if (!image.end || begin < image.start) image.start = begin;
+  // By pages, as the loader has it: it is by this start that a lookup's object is known.
+  if (!image.end || begin < image.start) image.start = page_of(begin);
   if (end > image.end) image.end = end;
   if ((header.p_flags & PF_X) && image.code_count < ElfImage::kMaxRanges)
     image.code[image.code_count++] = {begin, end};
@@ -26,8 +29,9 @@ void add_load_segment(const Elf64_Phdr& header, uint64_t bias, ElfImage& image) 
 /// Notes are name and descriptor, each padded to four bytes after a header of three words (gABI, note
 /// section).
 void find_build_id(const Elf64_Phdr& header, uint64_t bias, WindowedCopy& bytes, ElfImage& image) {
+  constexpr uint64_t kMost = 65536;  // of a forged size; an entry of zeros is twelve bytes of them
   const uint64_t begin = header.p_vaddr + bias;
-  for (cfi::Cursor in(bytes.span(begin, begin + header.p_memsz)); !in.empty();) {
+  for (cfi::Cursor in(bytes.span(begin, begin + std::min<uint64_t>(header.p_memsz, kMost))); !in.empty();) {
     const auto note = in.read<Elf64_Nhdr>();
     cfi::Cursor name(in.take(align4(note.n_namesz))), descriptor(in.take(align4(note.n_descsz)));
     const bool is_build_id = note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof kGnu;

@@ -16,13 +16,24 @@ constexpr cfi::Span kWholeMemory{0, UINT64_MAX, 0};
 cfi::Status find_row(FindObject find, uint64_t pc, FrameRow* frame) {
   ObjectFrameInfo object;
   if (!find || !find(pc, &object) || object.eh_frame_hdr == 0) return cfi::Status::kNone;
-  const cfi::Span memory = frame->reading.in_place() ? kWholeMemory : frame->bytes.span(0, kWholeMemory.end);
+  const bool in_place = object.tables_were_seen && frame->reading.in_place();
+  const cfi::Span memory = in_place ? kWholeMemory : frame->bytes.span(0, kWholeMemory.end);
   uint64_t address;
   cfi::Status status = cfi::find_fde(memory.sub(object.eh_frame_hdr, memory.end), pc, &address);
   if (status != cfi::Status::kOk) return status;
   status = cfi::parse_fde(memory, address, object.eh_frame_hdr, pc, &frame->fde);
   if (status != cfi::Status::kOk) return status;
   return cfi::run_program(frame->fde, pc, &frame->row);
+}
+
+bool has_frame_tables(uint64_t eh_frame_hdr) {
+  KernelCopy bytes;
+  const cfi::Span memory = bytes.span(0, kWholeMemory.end);
+  uint64_t pc, address;
+  cfi::Fde fde;
+  cfi::Status status = cfi::first_fde(memory.sub(eh_frame_hdr, memory.end), &pc, &address);
+  if (status == cfi::Status::kOk) status = cfi::parse_fde(memory, address, eh_frame_hdr, pc, &fde);
+  return status != cfi::Status::kBad;
 }
 
 PackedRule find_rule(FindObject find, uint64_t pc, bool exact) {

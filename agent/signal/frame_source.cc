@@ -14,9 +14,11 @@ bool find_and_note_object(uint64_t pc, ObjectFrameInfo* info) {
     agent_state.copied_code.look(pc, agent_state.modules);
     return false;
   }
+  const ModuleLog::Noted noted = agent_state.modules.note(found);
   // A rule that stayed in the cache would keep the module from ever being noted.
-  if (!agent_state.modules.note(found)) agent_state.rules.invalidate();
-  info->eh_frame_hdr = uint64_t(found.dlfo_eh_frame);
+  if (noted == ModuleLog::Noted::kNot) agent_state.rules.invalidate();
+  if (noted != ModuleLog::Noted::kWithoutTables) info->eh_frame_hdr = uint64_t(found.dlfo_eh_frame);
+  info->tables_were_seen = noted == ModuleLog::Noted::kWithTables;
   return true;
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "agent/signal/clock.h"
+#include "agent/signal/frame_lookup.h"
 #include "agent/signal/kernel_copy.h"
 #include "agent/signal/loaded_object.h"
 
@@ -43,30 +44,34 @@ void ModuleLog::reset() {
   while (taken_count_) known_[taken_[--taken_count_]].map.store(nullptr, std::memory_order_relaxed);
 }
 
-ModuleLog::Known* ModuleLog::find(const link_map* map, uint64_t start) {
+ModuleLog::Known* ModuleLog::find(const dl_find_object& found, uint64_t start) {
+  const link_map* map = found.dlfo_link_map;
   for (uint32_t slot = slot_of(map), i = 0; i < kSlots; ++i, slot = (slot + 1) % kSlots) {
-    const link_map* key = known_[slot].map.load(std::memory_order_acquire);
+    Known& known = known_[slot];
+    const link_map* key = known.map.load(std::memory_order_acquire);
     if (!key) return nullptr;
-    if (key == map && start >= known_[slot].start && start < known_[slot].end) return &known_[slot];
+    const bool same = key == map && known.frames == found.dlfo_eh_frame;
+    if (same && start >= known.start && start < known.end) return &known;
   }
   return nullptr;
 }
 
-bool ModuleLog::note(const dl_find_object& found) {
-  if (find(found.dlfo_link_map, uint64_t(found.dlfo_map_start))) return true;
+ModuleLog::Noted ModuleLog::note(const dl_find_object& found) {
+  const auto of = [](bool tables) { return tables ? Noted::kWithTables : Noted::kWithoutTables; };
+  const auto start = uint64_t(found.dlfo_map_start);
+  if (const Known* known = find(found, start)) return of(known->has_tables);
   SpinGuard guard(lock_);
-  if (!guard.owns()) return false;
-  if (find(found.dlfo_link_map, uint64_t(found.dlfo_map_start))) return true;
+  if (!guard.owns()) return Noted::kNot;
+  if (const Known* known = find(found, start)) return of(known->has_tables);
   Described module;
-  if (!describe(found, module)) return false;
-  add(module, module.image.code[0].begin);
-  return true;
+  if (!describe(found, module)) return Noted::kNot;
+  return add(module, module.image.code[0].begin) ? of(module.has_tables) : Noted::kNot;
 }
 
 bool ModuleLog::note_copy(const dl_find_object& found, CodeRange copy, uint64_t origin) {
   SpinGuard guard(lock_);
   if (!guard.owns()) return false;
-  if (find(found.dlfo_link_map, copy.begin)) return true;
+  if (find(found, copy.begin)) return true;
   Described module;
   if (!describe(found, module)) return false;
   module.bias += copy.begin - origin;
@@ -74,8 +79,7 @@ bool ModuleLog::note_copy(const dl_find_object& found, CodeRange copy, uint64_t 
   module.image.end = copy.end;
   module.image.code[0] = copy;
   module.image.code_count = 1;
-  add(module, origin);
-  return true;
+  return add(module, origin);
 }
 
 void ModuleLog::note_gone(uint64_t start) {
@@ -93,6 +97,8 @@ bool ModuleLog::describe(const dl_find_object& found, Described& module) {
   link_map map;
   if (!copy_by_kernel(uint64_t(found.dlfo_link_map), &map, sizeof map)) return false;
   module.map = found.dlfo_link_map;
+  module.frames = found.dlfo_eh_frame;
+  module.has_tables = found.dlfo_eh_frame && has_frame_tables(uint64_t(found.dlfo_eh_frame));
   module.bias = map.l_addr;
   module.path = path_of(map.l_name);
   if (!module.path) return false;
@@ -137,29 +143,31 @@ uint8_t* ModuleLog::reserve(uint32_t bytes, uint64_t time_ns) {
 /// Addresses belong to the module from the moment the one before it was gone; the first of its place, from
 /// the start. (The tick that meets a module first may be older than another thread's that met it through the
 /// rule cache.)
-uint64_t ModuleLog::retire_overlapping(uint64_t start, uint64_t end, uint64_t time_ns) {
+uint64_t ModuleLog::retire_overlapping(uint64_t start, uint64_t end, uint64_t time_ns, bool& retired) {
   uint64_t since = start_time_ns_;
   for (uint32_t i = 0; i < taken_count_; ++i) {
     Known& known = known_[taken_[i]];
     if (known.start >= end || known.end <= start) continue;
-    if (known.map.load(std::memory_order_relaxed) != tombstone()) unload(known, time_ns);
+    if (known.map.load(std::memory_order_relaxed) != tombstone()) unload(known, time_ns), retired = true;
     if (known.unload_ns > since) since = known.unload_ns;
   }
   return since;
 }
 
-void ModuleLog::add(const Described& module, uint64_t code) {
+/// False: what was there before went unnoticed, and the cache may have rules of it.
+bool ModuleLog::add(const Described& module, uint64_t code) {
   const uint64_t time_ns = monotonic_ns();
   const ElfImage& image = module.image;
   auto path_size = uint32_t(strnlen(module.path, sizeof path_ - 1)) + 1;
   uint32_t ranges_size = image.code_count * uint32_t(sizeof(CodeRange));
   uint32_t size = uint32_t(sizeof(format::ModuleLoadRecord)) + ranges_size + image.build_id_size + path_size;
   size = format::round_up(size, 8);
-  uint64_t since = retire_overlapping(image.start, image.end, time_ns);
+  bool retired = false;
+  uint64_t since = retire_overlapping(image.start, image.end, time_ns, retired);
   uint8_t* out = known_count_ < kSlots / 2 ? reserve(size, time_ns) : nullptr;
   if (!out) {
     count(*counters_, format::Counter::kModulesLost);
-    return;
+    return !retired;
   }
   format::ModuleLoadRecord record{};
   record.header = {uint16_t(size), uint8_t(format::RecordKind::kModuleLoad), 0};
@@ -176,6 +184,7 @@ void ModuleLog::add(const Described& module, uint64_t code) {
   std::memset(at + path_size - 1, 0, size_t(out + size - (at + path_size - 1)));
   chunk_.commit(size);
   remember(module, code, record.module);
+  return !retired;
 }
 
 void ModuleLog::remember(const Described& described, uint64_t code, uint32_t module) {
@@ -188,6 +197,8 @@ void ModuleLog::remember(const Described& described, uint64_t code, uint32_t mod
   if (!known_[slot].map.load(std::memory_order_relaxed)) taken_[taken_count_++] = uint16_t(slot);
   known_[slot].start = described.image.start;
   known_[slot].end = described.image.end;
+  known_[slot].frames = described.frames;
+  known_[slot].has_tables = described.has_tables;
   known_[slot].code = code;
   known_[slot].module = module;
   known_[slot].unload_ns = 0;
@@ -218,7 +229,8 @@ void ModuleLog::note_unloads(uint64_t time_ns) {
     const link_map* map = known.map.load(std::memory_order_relaxed);
     if (map == tombstone()) continue;
     dl_find_object found{};
-    if (find_object(known.code, found) && found.dlfo_link_map == map) continue;
+    const bool there = find_object(known.code, found) && found.dlfo_link_map == map;
+    if (there && found.dlfo_eh_frame == known.frames) continue;
     unload(known, time_ns);
   }
   lock_.unlock();

@@ -34,9 +34,11 @@ class ModuleLog {
   /// After fork: begins again with nothing known.
   void reset();
 
-  /// Records the module of a lookup result unless it is known. Cheap when it is: one probe of a table. False:
-  /// the log was busy or the module went, and what was looked up must be looked up again.
-  bool note(const dl_find_object& found);
+  /// kNot: the log was busy, or the module went, or it has the place of one that went unnoticed; what was
+  /// looked up must be looked up again.
+  enum class Noted { kNot, kWithTables, kWithoutTables };  // of unwind information (has_frame_tables())
+  /// Records the module of a lookup result unless it is known. Cheap when it is: one probe of a table.
+  Noted note(const dl_find_object& found);
 
   /// Records `copy`, a second mapping of what the loader mapped at `origin`, in the object `found`. False:
   /// the log was busy or the object went.
@@ -52,6 +54,8 @@ class ModuleLog {
   struct Known {
     std::atomic<const link_map*> map;  // null: free; kTombstone: was used
     uint64_t start, end;               // of its segments
+    const void* frames;                // its .eh_frame_hdr: another module may have the same map later
+    bool has_tables;                   // that leads to them
     uint64_t code;                     // an address that a lookup must find; of a copy: of what was copied
     uint64_t unload_ns;                // of a tombstone: since when its place is free
     uint32_t module;
@@ -61,6 +65,8 @@ class ModuleLog {
   /// What is written of a module.
   struct Described {
     const link_map* map = nullptr;
+    const void* frames = nullptr;
+    bool has_tables = false;
     uint64_t bias = 0;
     const char* path = nullptr;  // in path_, unless it is another's
     ElfImage image;
@@ -68,11 +74,11 @@ class ModuleLog {
 
   bool describe(const dl_find_object& found, Described& module);
   const char* path_of(const char* name);
-  Known* find(const link_map* map, uint64_t start);
-  void add(const Described& module, uint64_t code);
+  Known* find(const dl_find_object& found, uint64_t start);
+  bool add(const Described& module, uint64_t code);
   void remember(const Described& described, uint64_t code, uint32_t module);
   void unload(Known& known, uint64_t time_ns);
-  uint64_t retire_overlapping(uint64_t start, uint64_t end, uint64_t time_ns);
+  uint64_t retire_overlapping(uint64_t start, uint64_t end, uint64_t time_ns, bool& retired);
   uint8_t* reserve(uint32_t bytes, uint64_t time_ns);
 
   ProcessFile* file_ = nullptr;

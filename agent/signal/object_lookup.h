@@ -8,7 +8,8 @@
 namespace varve::agent {
 
 struct ObjectFrameInfo {
-  uint64_t eh_frame_hdr = 0;  // address of the object's .eh_frame_hdr; 0 when it has none
+  uint64_t eh_frame_hdr = 0;      // address of the object's .eh_frame_hdr; 0 when it has none
+  bool tables_were_seen = false;  // what it leads to can be read in place; otherwise by copies
 };
 
 /// Fills `info` and returns true when `pc` lies in a loaded object. Must be safe in a signal handler.

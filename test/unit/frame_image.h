@@ -128,7 +128,7 @@ class FrameImage {
   /// The FindObject of the latest image of this process.
   static bool find(uint64_t pc, agent::ObjectFrameInfo* info) {
     if (pc < current_->address(0) || pc >= current_->address(sizeof memory_)) return false;
-    info->eh_frame_hdr = current_->address(0);
+    *info = {current_->address(0), true};
     return true;
   }
 

@@ -28,7 +28,7 @@ uint64_t moved_header = 0;  // what stands in for the object's .eh_frame_hdr; 0:
 bool find_loaded(uint64_t pc, ObjectFrameInfo* info) {
   dl_find_object found{};
   if (!find_object(pc, found)) return false;
-  info->eh_frame_hdr = moved_header ? moved_header : uint64_t(found.dlfo_eh_frame);
+  *info = {moved_header ? moved_header : uint64_t(found.dlfo_eh_frame), true};
   return true;
 }
 
@@ -77,6 +77,33 @@ Test(kernel_copy, rows_are_those_read_in_place) {
     cr_assert_eq(find_rule(find_loaded, pc, true).bits(), in_place.bits(), "pc + %lu", pc - begin);
     cr_assert_neq(int(in_place.form()), int(Form::kStop));
   }
+}
+
+Test(kernel_copy, tables_of_an_object_are_there_unless_stripped) {
+  dl_find_object found{};
+  cr_assert(find_object(uint64_t(dlsym(RTLD_DEFAULT, "qsort_r")), found));
+  cr_expect(has_frame_tables(uint64_t(found.dlfo_eh_frame)));
+  // A header at the end of its page, whose table of one entry leads to an FDE behind it.
+  uint8_t* page = last_page();
+  struct {
+    uint8_t version = 1, frames = 0xff, count = 0x03, table = 0x3b;
+    uint32_t entries = 1;
+    int32_t pc = -4096, fde = 0;
+  } header;
+  uint8_t* at = page + kCopiedPage - sizeof header;
+  for (const int32_t fde : {int32_t(sizeof header), -int32_t(kCopiedPage), INT32_MAX}) {
+    header.fde = fde;
+    std::memcpy(at, &header, sizeof header);
+    cr_expect_not(has_frame_tables(uint64_t(at)), "FDE %d bytes on", fde);
+  }
+  std::memset(page, 0, 64);  // as a linker fills what was stripped
+  header.fde = int32_t(page - at);
+  std::memcpy(at, &header, sizeof header);
+  cr_expect_not(has_frame_tables(uint64_t(at)));
+  cr_expect_not(has_frame_tables(uint64_t(page + kCopiedPage)), "the header itself is gone");
+  header.entries = 0;
+  std::memcpy(at, &header, sizeof header);
+  cr_expect(has_frame_tables(uint64_t(at)), "nothing is read of an empty table");
 }
 
 Test(kernel_copy, tables_that_went_are_bad_not_a_crash) {
