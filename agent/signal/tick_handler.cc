@@ -91,12 +91,10 @@ void tick(ThreadBlock& block, const siginfo_t& info, const ucontext_t& context) 
     count(format::Counter::kTicksPaused);
   }
   ++record.ticks;
+  vary_interval(block, interval_of(block));
   const uint64_t took = time_since(begin, cpu);
   record.handler_ns += took;
-  if (block.self_limit.exceeded_by(cpu, took, interval_of(block)))
-    lengthen_interval(block);
-  else
-    vary_interval(block, interval_of(block));
+  if (block.self_limit.exceeded_by(cpu, took, interval_of(block))) lengthen_interval(block);
 }
 
 }  // namespace

@@ -84,8 +84,7 @@ class Walk {
     ++result_.cache_misses;
     rule = find_rule(cache_.find_object(), at, exact_);
     if (rule.form() == Form::kFramePointer) {
-      if (memory_.own().contains(at) || !memory_.readable(at, 1))
-        return PackedRule::stop(StackEnd::kBadReturn);
+      if (memory_.own().contains(at) || !is_code(at)) return PackedRule::stop(StackEnd::kBadReturn);
       // Code that a JIT made can be read; in an object, where data is near, a return address has to follow a
       // call.
       if (!in_object(at)) {
@@ -102,6 +101,13 @@ class Walk {
   /// be now.
   bool still_holds(PackedRule rule, uint64_t at) const {
     return !(exact_ && rule.at_entry()) && !(rule.in_no_object() && in_object(at));
+  }
+
+  /// In a handler the kernel gives a thread the rights of a new one to pages with protection keys, as V8's
+  /// have. Its copies ask for none.
+  bool is_code(uint64_t at) {
+    uint8_t byte;
+    return memory_.readable(at, 1) || copy_by_kernel(at, &byte, 1);
   }
 
   bool in_object(uint64_t at) const {
@@ -282,11 +288,11 @@ class Walk {
       return stop(StackEnd::kNoUnwindInfo);
     }
     // What rbp points to is a frame if it continues the chain, or if the word above it is a return address.
-    // (Return addresses that follow no call are common in interpreters.)
+    // (Return addresses that follow no call are common in interpreters.) Where the stack begins both are
+    // zero.
     const bool chained = switches || (outer > frame && may_be_frame(outer));
-    if (!chained && return_address != 0 && !follows_call(return_address) &&
-        !(outer == 0 && follows_nop(return_address)))
-      return stop(StackEnd::kNoUnwindInfo);
+    const bool begins = outer == 0 && (return_address == 0 || follows_nop(return_address));
+    if (!chained && !begins && !follows_call(return_address)) return stop(StackEnd::kNoUnwindInfo);
     leave_frame(return_address, frame + 16, outer);
     if (switches) memory_.focus(sp());
     return kGoOn;
