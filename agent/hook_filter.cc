@@ -25,6 +25,7 @@ Real<int(int, unsigned long, unsigned long, unsigned long, unsigned long)> real_
 
 void before_filter(const void* argument) {
   const auto* filter = static_cast<const sock_fprog*>(argument);
+  if (!is_filter(filter)) return;                         // to ask what the kernel offers, as libseccomp does
   filters_tried.store(false, std::memory_order_relaxed);  // of a child by raw clone, too, which has hooks
   if (!in_recorded_process()) return;
   if (would_harm(filter)) return leave_image();
@@ -44,9 +45,10 @@ bool is_mode_without_us(int option, unsigned long value) {
 
 }  // namespace
 
-void before_seccomp(long operation, const void* argument) {
+void before_seccomp(long operation, long flags, const void* argument) {
   if (operation == SECCOMP_SET_MODE_FILTER) before_filter(argument);
-  if (operation == SECCOMP_SET_MODE_STRICT) before_mode_without_us();
+  // With anything beside it is refused, which libseccomp asks for, too.
+  if (operation == SECCOMP_SET_MODE_STRICT && !flags && !argument) before_mode_without_us();
 }
 
 void resolve_filter_hooks() { real_prctl.get(); }

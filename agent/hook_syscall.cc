@@ -30,7 +30,7 @@ long call_system(long number, long a, long b, long c, long d, long e, long f) {
 extern "C" [[gnu::used]] long varve_seen_call(long number, long a, long b, long c, long d, long e, long f) {
   if (!varve_next_syscall) resolve_syscall_hooks();
   if (number == __NR_futex) return call_futex(a, b, c, d, e, f);
-  if (number == __NR_seccomp) before_seccomp(a, reinterpret_cast<const void*>(c));
+  if (number == __NR_seccomp) before_seccomp(a, b, reinterpret_cast<const void*>(c));
   return call_system(number, a, b, c, d, e, f);
 }
 

@@ -12,6 +12,6 @@ long call_system(long number, long a, long b, long c, long d, long e, long f);
 long call_futex(long word, long operation, long value, long time, long word2, long value3);
 
 /// The program is about to call seccomp(2): hook_filter.cc.
-void before_seccomp(long operation, const void* argument);
+void before_seccomp(long operation, long flags, const void* argument);
 
 }  // namespace varve::agent

@@ -72,6 +72,29 @@ filter prctl errno
 expect_match said 'the kernel refused the CPU clock'
 filter syscall exec
 
+# To ask what filters the kernel offers, as libseccomp does, ends nothing.
+build asks -I"$root" <<'C'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <linux/seccomp.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "test/programs/work.h"
+int main(void) {
+  uint64_t x = 5;
+  const long strict = syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 1, NULL);
+  printf("%ld %d, ", strict, errno);
+  const long flag = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, NULL);
+  printf("%ld %d\n", flag, errno);
+  SPIN(x, 300 * STEPS_PER_MS);
+  return x ? 6 : 7;
+}
+C
+same asks.p ./asks
+expect_match out '^-1 22, -1 14$'
+holds "time after asking for filters" "$(summary sampled_ns asks.p) > 0.8 * $(summary cpu_ns asks.p)"
+
 # What an emulator runs is in its process, and has its environment: without the agent.
 cp "$(command -v env)" qemu-x86_64
 same emulator.p ./qemu-x86_64
