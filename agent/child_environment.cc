@@ -71,13 +71,29 @@ void cut_element(char* list, char* at, size_t length) {
   std::memmove(at, end, std::strlen(end) + 1);
 }
 
+/// The recorder puts the runtime of AddressSanitizer right before us where the program needs it. What the
+/// program starts is not to have it.
+void cut_runtime(char* list, const char* own) {
+  constexpr char kRuntime[] = "/libasan.so";
+  char* at = list;
+  for (char* next = list; next < own; ++next)
+    if (is_separator(*next) && next + 1 < own) at = next + 1;
+  const size_t length = at < own ? size_t(own - at) - 1 : 0, before = std::strlen(list);
+  for (size_t i = 0; i + sizeof kRuntime - 1 <= length; ++i) {
+    if (std::memcmp(at + i, kRuntime, sizeof kRuntime - 1) != 0) continue;
+    cut_element(list, at, length);
+    return void(std::memset(list + std::strlen(list), 0, before - std::strlen(list)));  // as /proc shows it
+  }
+}
+
 }  // namespace
 
 void learn_carried_environment() {
-  const char* preload = find_variable(environ, kPreloadVariable);
+  char* preload = const_cast<char*>(find_variable(environ, kPreloadVariable));
   size_t length = 0;
   const char* own = preload ? find_own_element(preload, length) : nullptr;
   if (own && length < sizeof own_library) std::memcpy(own_library, own, length);
+  if (own) cut_runtime(preload, own);
   const char* session = find_variable(environ, kSessionVariable);
   TextBuilder(session_entry, sizeof session_entry).add(kSessionVariable).add("=").add(session ? session : "");
 }

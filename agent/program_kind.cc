@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "agent/session.h"
@@ -66,19 +67,70 @@ bool begins_with(const char* text, const char* begin) {
 
 bool is_of_musl(const char* loader) { return begins_with(name_of(loader), "ld-musl"); }
 
-/// Of a 64-bit program: by the loader that it names.
-Kind kind_of_program(const File& file, const Elf64_Ehdr& header) {
-  constexpr uint16_t kMostHeaders = 64;
-  for (uint16_t i = 0; i < header.e_phnum && i < kMostHeaders; ++i) {
-    Elf64_Phdr segment;
-    const uint64_t at = header.e_phoff + uint64_t(i) * sizeof segment;
-    if (file.read(&segment, sizeof segment, at) != sizeof segment) break;
-    if (segment.p_type != PT_INTERP) continue;
-    char loader[kPathBytes] = {};
-    file.read(loader, sizeof loader - 1, segment.p_offset);
-    return is_of_musl(loader) ? Kind::kRefused : Kind::kTaken;
+/// The program headers of a file, read one by one: who executes a program may have little stack.
+class Segments {
+ public:
+  Segments(const File& file, const Elf64_Ehdr& header) : file_(file), header_(header) {}
+
+  /// The first that it is true of; false: none is.
+  template <typename Is>
+  bool find(Elf64_Phdr& segment, Is is) const {
+    constexpr uint16_t kMost = 64;
+    for (uint16_t i = 0; i < header_.e_phnum && i < kMost; ++i) {
+      const uint64_t at = header_.e_phoff + uint64_t(i) * sizeof segment;
+      if (file_.read(&segment, sizeof segment, at) != sizeof segment) return false;
+      if (is(segment)) return true;
+    }
+    return false;
   }
-  return Kind::kStatic;
+  bool find_type(Elf64_Phdr& segment, uint32_t type) const {
+    return find(segment, [type](const Elf64_Phdr& each) { return each.p_type == type; });
+  }
+  /// Where that address is in the file; 0: nowhere.
+  uint64_t place_of(uint64_t address) const {
+    Elf64_Phdr segment;
+    const bool found = find(segment, [address](const Elf64_Phdr& each) {
+      return each.p_type == PT_LOAD && address - each.p_vaddr < each.p_filesz;
+    });
+    return found ? address - segment.p_vaddr + segment.p_offset : 0;
+  }
+
+ private:
+  const File& file_;
+  const Elf64_Ehdr& header_;
+};
+
+/// Whether it needs the shared runtime of AddressSanitizer, which ends the program if it is not the first of
+/// all libraries; the agent would be. Of the entries, those of libraries come first.
+bool needs_asan(const File& file, const Segments& segments) {
+  constexpr char kRuntime[] = "libasan.so";
+  constexpr size_t kMost = 256;
+  Elf64_Phdr dynamic;
+  Elf64_Dyn entry;
+  if (!segments.find_type(dynamic, PT_DYNAMIC)) return false;
+  const size_t count = std::min(kMost, size_t(dynamic.p_filesz / sizeof entry));
+  const auto read = [&](size_t i) {
+    return file.read(&entry, sizeof entry, dynamic.p_offset + i * sizeof entry) == sizeof entry;
+  };
+  uint64_t names = 0;
+  for (size_t i = 0; i < count && !names && read(i) && entry.d_tag != DT_NULL; ++i)
+    if (entry.d_tag == DT_STRTAB) names = segments.place_of(entry.d_un.d_ptr);
+  for (size_t i = 0; i < count && names && read(i) && entry.d_tag == DT_NEEDED; ++i) {
+    char name[sizeof kRuntime] = {};
+    file.read(name, sizeof name - 1, names + entry.d_un.d_val);
+    if (!std::strcmp(name, kRuntime)) return true;
+  }
+  return false;
+}
+
+/// Of a 64-bit program: by the loader that it names, and the libraries.
+Kind kind_of_program(const File& file, const Elf64_Ehdr& header) {
+  const Segments segments(file, header);
+  Elf64_Phdr interpreter;
+  if (!segments.find_type(interpreter, PT_INTERP)) return Kind::kStatic;
+  char loader[kPathBytes] = {};
+  file.read(loader, sizeof loader - 1, interpreter.p_offset);
+  return is_of_musl(loader) || needs_asan(file, segments) ? Kind::kRefused : Kind::kTaken;
 }
 
 /// The word after "#!", into `interpreter`.

@@ -8,7 +8,8 @@ cat >main.c <<'C'
 #include <stdlib.h>
 #include <string.h>
 int main(void) {
-  puts(getenv("LD_PRELOAD"));
+  const char* preload = getenv("LD_PRELOAD");
+  puts(preload ? preload : "none");
   volatile double sum = 0;
   for (long i = 0; i < 30000000; ++i) sum += i;
   return 5;
@@ -21,8 +22,18 @@ expect_eq "exit code of varve check" $code 0
 expect_match out 'libasan.* goes before the agent'
 record -o asan.p ./asan
 expect_eq "exit code under AddressSanitizer" $code 5
-expect_match out '^[^:]*libasan\.so[^:]*:.*libvarve\.so'
+expect_match out '^[^:]*libvarve\.so$'  # what it starts finds no runtime in its environment
 expect_no_match err 'does not come first'
+# One that a recorded program starts runs as without varve, and is named; so does what an instrumented program starts.
+record -o child.p sh -c './asan; exit $?'
+expect_eq "exit code of an instrumented child" $code 5
+expect_match out '^none$'
+"$VARVE" report quality child.p >said || fail "report quality of child.p"
+expect_match said 'Threads not sampled: .*asan \('
+gcc -g -fsanitize=address -x c - -o starts <<<'#include <stdlib.h>
+int main(void) { return system("grep -c libasan /proc/self/maps") == 0; }' || fail "cannot compile"
+record -q -o starts.p ./starts
+expect_eq "maps of AddressSanitizer in what an instrumented program starts" "$(cat out)" 0
 
 gcc -g -fsanitize=undefined main.c -o ubsan
 record -q -o ubsan.p ./ubsan

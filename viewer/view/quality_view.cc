@@ -86,11 +86,12 @@ void note_unsampled(const load::Profile& profile, const analyze::Quality& qualit
   view.notes.push_back(fmt::format(
       "Threads not sampled: {}.{}{}", threads_named(profile, quality.unsampled_threads),
       refused_timers(profile, quality.unsampled_threads),
-      seen_only ? " Static and set-user-id programs, those in Valgrind, threads that no library made, and "
-                  "processes begun where the profile cannot be reached (another user or root directory, "
-                  "or a profile that was made read-only) run without the agent; their time is [not "
-                  "sampled]."
-                : ""));
+      seen_only
+          ? " Static and set-user-id programs, those in Valgrind or that need AddressSanitizer's "
+            "runtime, threads that no library made, and processes begun where the profile cannot be "
+            "reached (another user or root directory, or a profile that was made read-only) run without "
+            "the agent; their time is [not sampled]."
+          : ""));
 }
 
 /// Why there is no agent in a process.
