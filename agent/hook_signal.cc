@@ -223,6 +223,8 @@ void release_pending_signals(uint64_t signals) {
 bool begin_tick_signal(int number) {
   struct sigaction before = {};
   if (!install_handler(number, before, false, &before)) return false;
+  // A library's constructor, which came before us, may have set one, with flags of its own.
+  if (is_handler(before.sa_handler)) install_handler(number, before, true, nullptr);
   struct sigaction ours = {};
   if (!sigaction_real(number, nullptr, &ours)) restorer_of_c_library = ours.sa_restorer;
   ProgramSignal& of_program = agent_state.program_signals[agent_state.tick_signals ? 1 : 0];

@@ -131,8 +131,8 @@ void let_held_in(const sigset_t& set, const ThreadBlock& block) {
   uint64_t held = 0;
   for (uint64_t rest = set.__val[0]; rest; rest &= rest - 1)
     held |= entered_handler(__builtin_ctzll(rest) + 1).held;
-  held &= kept_out() & ~block.program_blocks;
-  if (!held) return;
+  held &= ~block.program_blocks;
+  if (!held || !in_recorded_process()) return;
   const StackBounds stack = alternate_stack_here();
   const auto here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
   if (!stack.contains(here) || holds_tick(here - stack.low)) change_mask(SIG_UNBLOCK, held);

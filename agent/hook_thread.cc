@@ -107,6 +107,16 @@ int run_c11_thread(void* argument) {
   return routine(routine_argument);
 }
 
+/// The mask that the program believes in, in the kernel: a thread in which nothing of ours will run begins
+/// with it.
+class AsBelieved {
+ public:
+  AsBelieved() : mask_(in_recorded_process() && current_block ? current_block->program_blocks : 0) {}
+
+ private:
+  SignalBlock mask_;
+};
+
 bool can_follow_threads() {
   return end_key_made && in_recorded_process() && agent_state.state() != format::ControlState::kStopped;
 }
@@ -126,7 +136,10 @@ void start_thread_hooks() {
 VARVE_HOOK int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*),
                               void* argument) {
   start_before_our_turn();
-  if (!can_follow_threads()) return real_pthread_create(thread, attributes, routine, argument);
+  if (!can_follow_threads()) {
+    AsBelieved mask;
+    return real_pthread_create(thread, attributes, routine, argument);
+  }
   learn_java_layout(uint64_t(__builtin_return_address(0)));
   {
     SignalBlock until_made(agent_state.tick_signals);
@@ -137,13 +150,16 @@ VARVE_HOOK int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
       return result;
     }
   }
-  // Nothing of ours will run in it that could let ticks in: it begins as the program wants it.
+  AsBelieved mask;
   return real_pthread_create(thread, attributes, routine, argument);
 }
 
 VARVE_HOOK int thrd_create(thrd_t* thread, thrd_start_t routine, void* argument) {
   start_before_our_turn();
-  if (!can_follow_threads()) return real_thrd_create(thread, routine, argument);
+  if (!can_follow_threads()) {
+    AsBelieved mask;
+    return real_thrd_create(thread, routine, argument);
+  }
   {
     SignalBlock until_made(agent_state.tick_signals);
     if (ThreadBlock* block = prepare_block(reinterpret_cast<void*>(routine), argument, until_made.before())) {
@@ -152,6 +168,7 @@ VARVE_HOOK int thrd_create(thrd_t* thread, thrd_start_t routine, void* argument)
       return result;
     }
   }
+  AsBelieved mask;
   return real_thrd_create(thread, routine, argument);
 }
 

@@ -134,12 +134,19 @@ bool is_to_be_moved(const ucontext_t& context) {
          is_on_own_stack(block->stack, stack_pointer(context));
 }
 
+constexpr uint64_t kTrap = uint64_t{1} << (SIGTRAP - 1);
+
 /// What to hold while a handler stands where the frame of a tick, beside what the handler takes, may have no
 /// room: the kernel would end the process. A breakpoint of the program's must not be blocked.
 HeldTicks ticks_to_hold(const ucontext_t& context) {
-  constexpr uint64_t kTrap = uint64_t{1} << (SIGTRAP - 1);
   return {agent_state.tick_signals & ~(agent_state.handled_signals() & kTrap),
           {address_of(context.uc_stack.ss_sp), frame_of(context)}};
+}
+
+/// A handler's sa_mask holds ticks back; the program's own breakpoints in it are not to end the program.
+void let_breakpoints_in(const ThreadBlock& block, uint64_t held) {
+  const uint64_t trap = held & kTrap & agent_state.handled_signals() & ~block.program_blocks;
+  if (trap) raw_syscall(__NR_rt_sigprocmask, SIG_UNBLOCK, as_arg(&trap), 0, kKernelSetBytes);
 }
 
 /// The mask that was interrupted comes back with the frame.
@@ -170,10 +177,11 @@ void set_entered_handler(int number, const EnteredHandler& entered) {
 
 [[gnu::noinline]] void enter_on_its_stack(int number, siginfo_t* info, void* interrupted) {
   auto& context = *static_cast<ucontext_t*>(interrupted);
-  const AnyHandler handler = entered_handler(number).handler;
+  const auto [handler, held, flags, current] = entered_handler(number);
   const uint64_t return_address_at = address_of(__builtin_frame_address(0)) + sizeof(uint64_t);
   if (is_frame_of_kernel(context, return_address_at)) enter_if_on_our_stack(handler, number, *info, context);
   ThreadBlock* block = agent_state.recorded() ? current_block : nullptr;
+  if (block) let_breakpoints_in(*block, held);
   if (block && !has_room_beside_handler(context))
     return call_on_small_stack(*block, handler, number, info, context);
   return handler(number, info, interrupted);

@@ -86,20 +86,20 @@ void ProgramSignal::set(const struct sigaction& action) {
   handled_.store(is_handler(action.sa_handler), std::memory_order_relaxed);
 }
 
-void ProgramSignal::deliver(siginfo_t& info, ucontext_t& context, bool blocked, bool by_kernel) {
+void ProgramSignal::deliver(siginfo_t& info, ucontext_t& context, const Met& met) {
   struct sigaction action = get();
-  if (is_forced(info) && (blocked || action.sa_handler == SIG_IGN)) return die(context);
+  if (is_forced(info) && (met.blocked || action.sa_handler == SIG_IGN)) return die(context);
   if (is_handler(action.sa_handler)) {
-    if (blocked) return pass_on(info, context);
+    if (met.blocked || (met.in_tick && !is_forced(info))) return pass_on(info, context);
     struct sigaction next = action;
     next.sa_handler = SIG_DFL;  // and the rest stays, as in the kernel
     if (action.sa_flags & int(SA_RESETHAND)) set(next);
-    return call(action, info, context, by_kernel);
+    return call(action, info, context, met.by_kernel);
   }
   // A tick of an event that a child of a fork has, too, and that thus outlives its thread's recording.
   const bool is_late_tick = info.si_signo == SIGTRAP && info.si_code == format::kTrapPerf;
-  if (is_late_tick || (action.sa_handler == SIG_IGN && !blocked)) return;
-  if (!blocked) return die(context);
+  if (is_late_tick || (action.sa_handler == SIG_IGN && !met.blocked)) return;
+  if (!met.blocked) return die(context);
   keep_pending(info);
   // A wait that begins from now on finds it; one that began before is told: the last first, as a wait may
   // have been left by a jump. Who handles it does not wait.

@@ -47,11 +47,17 @@ class ProgramSignal {
   /// True while the program has a handler of its own: then its masks are left as it wants them.
   bool handled() const { return handled_.load(std::memory_order_relaxed); }
 
-  /// Does with one that is not a tick what the kernel would have done without us. `blocked`: by the thread,
-  /// as the program believes. Without a handler of the program's it then stays pending; with one it is sent
-  /// again, to a thread that does not block it. What the processor forced by an instruction cannot wait.
-  /// `by_kernel`: is_frame_of_kernel(). Does not return where the program's handler is entered.
-  void deliver(siginfo_t& info, ucontext_t& context, bool blocked, bool by_kernel);
+  /// How our handler met a signal.
+  struct Met {
+    bool blocked;    // by the thread, as the program believes
+    bool in_tick;    // the handler is within one, which a jump of the program's would end
+    bool by_kernel;  // is_frame_of_kernel()
+  };
+  /// Does with one that is not a tick what the kernel would have done without us. One that is blocked stays
+  /// pending without a handler of the program's; with one it is sent again, to a thread that does not block
+  /// it, as is one within a tick. What the processor forced by an instruction cannot wait. Does not return
+  /// where the program's handler is entered.
+  void deliver(siginfo_t& info, ucontext_t& context, const Met& met);
 
   /// Gives the kernel's slot the disposition of a program that has no handler.
   void put_back_unhandled();

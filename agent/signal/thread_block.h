@@ -79,6 +79,7 @@ struct ThreadBlock {
   uint64_t event_cpu_ns = 0;  // its CPU clock when it got an event in the place of its timer
   SelfLimit self_limit;
   bool live = false;
+  std::atomic<bool> in_tick{false};
   uint64_t program_blocks = 0;  // of the signals of ticks, as it believes: ticks are let in all the same
   HeldTicks held;
   MaskedWait masked_wait;

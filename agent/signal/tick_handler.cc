@@ -103,10 +103,14 @@ void tick(ThreadBlock& block, const siginfo_t& info, const ucontext_t& context) 
   ThreadBlock* block = current_block;
   auto& interrupted = *static_cast<ucontext_t*>(context);
   if (is_tick(*info, block)) {
-    // Its time is in the next one's.
+    // Its time is in the next one's. One within another: of the timer that the first has just put an event in
+    // the place of, or the reverse.
+    if (block->in_tick.load(std::memory_order_relaxed)) return;
     if (!has_room_for_tick(interrupted)) return count(format::Counter::kTicksWithoutRoom);
     int saved_errno = errno;
+    block->in_tick.store(true, std::memory_order_relaxed);
     tick(*block, *info, interrupted);
+    block->in_tick.store(false, std::memory_order_relaxed);
     leave_call_to_program(*block, interrupted);
     errno = saved_errno;
     return;
@@ -115,8 +119,10 @@ void tick(ThreadBlock& block, const siginfo_t& info, const ucontext_t& context) 
   ProgramSignal* of_program = agent_state.program_signal(number);
   if (!of_program) return;
   const auto* return_address = static_cast<uint64_t*>(__builtin_frame_address(0)) + 1;
-  of_program->deliver(*info, interrupted, block && (block->program_blocks & of_program->bit()),
-                      is_frame_of_kernel(interrupted, reinterpret_cast<uint64_t>(return_address)));
+  const ProgramSignal::Met met{block && (block->program_blocks & of_program->bit()),
+                               block && block->in_tick.load(std::memory_order_relaxed),
+                               is_frame_of_kernel(interrupted, reinterpret_cast<uint64_t>(return_address))};
+  of_program->deliver(*info, interrupted, met);
 }
 
 }  // namespace varve::agent

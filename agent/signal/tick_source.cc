@@ -130,10 +130,17 @@ void drain_ticks(const ThreadBlock& block) {
   }
 }
 
+/// A program that handles SIGTRAP itself means what it says of it: where it blocks that no event's tick
+/// comes.
+bool may_have_event(const ThreadBlock& block) {
+  constexpr uint64_t kTrap = uint64_t{1} << (SIGTRAP - 1);
+  return agent_state.uses_events() && !(agent_state.handled_signals() & block.program_blocks & kTrap);
+}
+
 /// By an event at this distance, for so many ticks; by the timer where there can be none.
 long tick_by_event(ThreadBlock& block, uint64_t distance_ns, uint64_t interval_ns, uint32_t ticks) {
   block.ticks_of_distance = ticks;
-  const bool allowed = agent_state.uses_events();
+  const bool allowed = may_have_event(block);
   const long error = allowed ? start_event(block, distance_ns) : 0;
   if (!allowed || failed(error)) return keep_to_timer(block, interval_ns, error);
   end_timer(block);

@@ -31,6 +31,30 @@ cpu=$(summary cpu_ns early)
 [ "$cpu" -lt 900000000 ] || fail "--duration 500ms: $cpu ns of CPU time"
 [ "$(summary residual_ns early)" -lt 100000000 ] || fail "--duration: a residual of $(summary residual_ns early) ns"
 
+# A thread that is made after the end of recording has its creator's mask, which the kernel does not know of.
+build masked -lpthread <<'C'
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+static void* show(void* unused) {
+  sigset_t mask;
+  pthread_sigmask(SIG_BLOCK, NULL, &mask);
+  printf("%d %d\n", sigismember(&mask, SIGPROF), sigismember(&mask, SIGTRAP));
+  return unused;
+}
+int main(void) {
+  pthread_t thread;
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, NULL);
+  usleep(600000);
+  return pthread_create(&thread, NULL, show, NULL) || pthread_join(thread, NULL);
+}
+C
+record -q --duration 200ms -o masked.p ./masked
+expect_eq "mask of a thread after the end of recording" "$(cat out)" "1 1"
+
 record -o never --delay 20s ./spin 300
 expect_match err 'ended before --delay was over'
 for bad in "--interval 0" "--interval 99us" "--interval 2s" "--interval x" "--stack-depth 2" "--stack-depth 4097" \

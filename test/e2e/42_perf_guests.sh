@@ -148,6 +148,30 @@ calls_end_as_bare() {
 at_once calls_end_as_bare calm first
 at_once calls_end_as_bare own guard
 
+# A thread that blocks SIGTRAP in a program that handles it has a timer: no event's tick would come.
+build blocks -lpthread -I"$root" <<'C'
+#include <pthread.h>
+#include <signal.h>
+#include "test/programs/work.h"
+static void on_trap(int number) { (void)number; }
+static void* work(void* unused) {
+  sigset_t all;
+  uint64_t x = 5;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, NULL);
+  SPIN(x, 400 * STEPS_PER_MS);
+  return x ? unused : &unused;
+}
+int main(void) {
+  pthread_t thread;
+  signal(SIGTRAP, on_trap);
+  return pthread_create(&thread, NULL, work, NULL) || pthread_join(thread, NULL);
+}
+C
+record -q --interval 1ms -o blocks.p ./blocks
+expect_eq "exit code of a program that blocks SIGTRAP" $code 0
+holds "time in samples where SIGTRAP is blocked" "$(summary sampled_ns blocks.p) > 0.9 * $(summary cpu_ns blocks.p)"
+
 # A filter of the program's own that refuses events, or would end it for them: its threads have CPU timers.
 build filtered -lpthread <<'C'
 #include <errno.h>

@@ -53,6 +53,41 @@ expect_match bare 'child 27'
 rm -r forks
 option=--no-follow same forks
 
+# A library's constructor, which runs before the agent's, sets a handler that is to interrupt calls.
+gcc -shared -fPIC -x c - -o libearly.so <<'C' || fail "cannot compile a library"
+#include <signal.h>
+static void on(int number) { (void)number; }
+__attribute__((constructor)) static void set(void) {
+  struct sigaction action = {.sa_handler = on};
+  sigaction(SIGPROF, &action, 0);
+}
+C
+build interrupted -L. -Wl,--no-as-needed -learly -Wl,-rpath,"$PWD" <<'C'
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void) {
+  int ends[2];
+  char byte;
+  if (pipe(ends)) return 1;
+  const pid_t parent = getpid(), child = fork();
+  if (!child) {
+    for (int i = 0; i < 20 && getppid() == parent; ++i) usleep(100000), kill(parent, SIGPROF);
+    _exit(write(ends[1], "x", 1) != 1);
+  }
+  printf("%d", (int)read(ends[0], &byte, 1));
+  printf(" %d\n", errno == EINTR);
+  kill(child, SIGKILL);
+  return wait(0) != child;
+}
+C
+run ./interrupted
+expect_eq "a handler of a library, bare" "$(cat out)" "-1 1"
+record -q -o interrupted.p ./interrupted
+expect_eq "a handler of a library" "$(cat out)" "-1 1"
+
 # Old and rare calls about a signal that ticks come by.
 build old_calls <<'C'
 #define _GNU_SOURCE

@@ -150,6 +150,29 @@ static int leaves(void) {
   return 0;
 }
 
+/* The same in a program that handles the signals of ticks itself: a breakpoint in the handler, and one after
+ * it. */
+static void trap_and_leave(int number) {
+  __asm__ volatile("int3");
+  let_in_and_leave(number);
+}
+static int leaves_and_handles(void) {
+  const struct itimerval often = {{0, 10000}, {0, 10000}}, never = {{0, 0}, {0, 0}};
+  static char large[65536];
+  sigaltstack(&(stack_t){.ss_sp = large, .ss_size = sizeof large}, NULL);
+  handle(SIGTRAP, on_trap, SA_RESTART);
+  handle(SIGPROF, on_prof, SA_RESTART);
+  handle(SIGSEGV, trap_and_leave, SA_ONSTACK);
+  for (volatile int i = 0; i < 3; ++i)
+    if (setjmp(place) == 0) *(volatile int*)8 = 1;
+  setitimer(ITIMER_PROF, &often, NULL);
+  work_ms(200);
+  setitimer(ITIMER_PROF, &never, NULL);
+  __asm__ volatile("int3");
+  return printf("traps %d, profiled %d, blocked %d %d\n", traps, profiled >= 3, blocked(SIGPROF),
+                blocked(SIGTRAP)) < 0;
+}
+
 /* What a handler may do on such a stack: work, let everything in, wait with nothing blocked, have another one
  * come, leave by a jump. */
 static int shown(void) {
@@ -331,6 +354,7 @@ int main(int count, char** words) {
                {"unseen_children", unseen_children},
                {"waiters", waiters},
                {"interrupts", interrupts},
+               {"leaves_and_handles", leaves_and_handles},
                {"sent_faults", sent_faults}};
   for (size_t i = 0; count > 1 && i < sizeof kinds / sizeof *kinds; ++i)
     if (!strcmp(kinds[i].name, words[1])) return kinds[i].run();
