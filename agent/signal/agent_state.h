@@ -82,6 +82,8 @@ struct AgentState {
       if (each.handled()) handled |= each.bit();
     return handled;
   }
+  /// SIGTRAP, if it is one of these: breakpoints of the program's own must be let in.
+  uint64_t handled_trap() const { return handled_signals() & uint64_t{1} << (SIGTRAP - 1); }
   bool takes_samples(format::ControlState state) const {
     return state == format::ControlState::kRecording && !paused_by_program.load(std::memory_order_relaxed);
   }

@@ -134,18 +134,16 @@ bool is_to_be_moved(const ucontext_t& context) {
          is_on_own_stack(block->stack, stack_pointer(context));
 }
 
-constexpr uint64_t kTrap = uint64_t{1} << (SIGTRAP - 1);
-
 /// What to hold while a handler stands where the frame of a tick, beside what the handler takes, may have no
 /// room: the kernel would end the process. A breakpoint of the program's must not be blocked.
 HeldTicks ticks_to_hold(const ucontext_t& context) {
-  return {agent_state.tick_signals & ~(agent_state.handled_signals() & kTrap),
+  return {agent_state.tick_signals & ~agent_state.handled_trap(),
           {address_of(context.uc_stack.ss_sp), frame_of(context)}};
 }
 
 /// A handler's sa_mask holds ticks back; the program's own breakpoints in it are not to end the program.
 void let_breakpoints_in(const ThreadBlock& block, uint64_t held) {
-  const uint64_t trap = held & kTrap & agent_state.handled_signals() & ~block.program_blocks;
+  const uint64_t trap = held & agent_state.handled_trap() & ~block.program_blocks;
   if (trap) raw_syscall(__NR_rt_sigprocmask, SIG_UNBLOCK, as_arg(&trap), 0, kKernelSetBytes);
 }
 

@@ -133,8 +133,7 @@ void drain_ticks(const ThreadBlock& block) {
 /// A program that handles SIGTRAP itself means what it says of it: where it blocks that no event's tick
 /// comes.
 bool may_have_event(const ThreadBlock& block) {
-  constexpr uint64_t kTrap = uint64_t{1} << (SIGTRAP - 1);
-  return agent_state.uses_events() && !(agent_state.handled_signals() & block.program_blocks & kTrap);
+  return agent_state.uses_events() && !(agent_state.handled_trap() & block.program_blocks);
 }
 
 /// By an event at this distance, for so many ticks; by the timer where there can be none.

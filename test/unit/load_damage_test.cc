@@ -60,8 +60,7 @@ Test(load_damage, cut_at_every_length) {
     Files files = chunked_profile(seal).files();
     auto whole = files[kAgent];
     uint64_t samples = UINT64_MAX, threads = UINT64_MAX;
-    // From the end: nothing may grow as the file shrinks. In the zeros at a chunk's end a step of 31 is
-    // enough.
+    // From the end: nothing may grow as the file shrinks. In the zeros at a chunk's end a step of 31 will do.
     for (size_t length = whole.size(); length > 0;
          length -= length > 64 && whole[length - 1] == 0 && whole[length - 64] == 0 ? 31 : 1) {
       files[kAgent].assign(whole.begin(), whole.begin() + ptrdiff_t(length));
@@ -81,12 +80,10 @@ Test(load_damage, cut_at_every_length) {
 
 /// Whether it is in the header of the file or of a chunk, which no checksum covers.
 bool in_header(const std::vector<uint8_t>& file, size_t at) {
-  format::ChunkHeader header;
-  size_t offset = format::kPageSize;
-  for (; offset < at; offset += header.capacity) {
-    std::memcpy(&header, file.data() + offset, sizeof header);
-    if (at < offset + header.capacity) break;
-  }
+  format::ChunkHeader header{};
+  size_t offset = format::kPageSize, next = offset;
+  for (; next <= at && next < file.size(); next += header.capacity)
+    std::memcpy(&header, file.data() + (offset = next), sizeof header);
   return at < offset + sizeof header;
 }
 
@@ -96,18 +93,16 @@ Test(load_damage, every_byte_changed_is_noticed_or_harmless) {
   auto good = try_to_load(files);
   for (size_t at = 0; at < whole.size(); ++at) {
     if (at > 64 && whole[at] == 0 && whole[at - 1] == 0 && at % 64 != 0) continue;  // few of the unused bytes
-    for (uint8_t flip : {0x01, 0x80, 0xff}) {
-      // Of the rest, which has a checksum, one each.
-      if (!in_header(whole, at) && flip != std::array<uint8_t, 3>{0x01, 0x80, 0xff}[at % 3]) continue;
+    const bool header = in_header(whole, at);  // of the rest, which has a checksum, one change each
+    for (size_t i = header ? 0 : at % 3; i < 3; i += header ? 1 : 3) {
       files[kAgent] = whole;
-      files[kAgent][at] ^= flip;
+      files[kAgent][at] ^= std::array<uint8_t, 3>{0x01, 0x80, 0xff}[i];
       auto profile = try_to_load(files);
       cr_assert(profile.has_value());
       cr_assert_eq(sum_of_rows(*profile), (profile->sampled + profile->residual + profile->unsampled).count);
       bool same = profile->samples.path == good->samples.path &&
                   profile->samples.weight_ns == good->samples.weight_ns;
-      // Fields of a header (thread, first time, sealed flag) may only move rows, never change their sum.
-      bool moved = in_header(whole, at) && profile->sample_count == 60;
+      bool moved = header && profile->sample_count == 60;  // by a thread, a time, a sealed flag
       cr_assert(same || !profile->damages.empty() || moved, "byte %zu", at);
     }
   }
