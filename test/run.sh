@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The test runner: test/run.sh [WHAT...]. WHAT is unit, structure, e2e, stress, or part of a script's name; without it,
-# all but stress. Scripts run two at a time (three take as long), those with a line "# long" first, so that none of these is left
-# over with half of the machine. Those that measure time come after them: with a line "# calm", of which one thread at most works at
-# a time, two of these beside each other; with a line "# alone" one by one. The unit tests run beside the first of them, and are
-# waited for before the second. The last line is "N passed, N failed".
+# The test runner: test/run.sh [WHAT...]. WHAT is unit, structure, e2e, stress, or part of a script's name; without it, all but stress.
+# Scripts run two at a time (three take as long), those with a line "# long" first, so that none of these is left over with half of the
+# machine; those with a line "# idle", which wait most of their time, one by one beside these. Those that measure time come after them:
+# with a line "# calm", of which one thread at most works at a time, two of these beside each other; with a line "# alone" one by one. The
+# unit tests run beside the first of them, and are waited for before the second. The last line is "N passed, N failed".
 set -u
 cd "$(dirname "$0")/.." || exit 1
 export BUILD=$(realpath -m "${BUILD:-build/release}")
@@ -16,8 +16,8 @@ export LC_ALL=C.UTF-8
 export PATH=/usr/bin:/bin:$PATH
 logs=$(mktemp -d "${TMPDIR:-/tmp}/varve-run.XXXXXX")
 export logs
-units=
-trap '[ -z "$units" ] || kill %1 2>/dev/null; rm -rf "$logs"' EXIT  # the only job of this shell
+units= idle=
+trap 'kill $units $idle 2>/dev/null; rm -rf "$logs"' EXIT
 [ $# -gt 0 ] || set -- unit structure e2e
 
 scripts=()
@@ -101,7 +101,11 @@ run_those() {
   [ ${#those[@]} = 0 ] && return
   { grep -l '^# long$' "${those[@]}"; grep -L '^# long$' "${those[@]}"; } | xargs -d '\n' -n1 -P"$1" bash -c 'run_script "$0"'
 }
-run_those 2 -LE '^# (alone|calm)$'
+run_those 1 -l '^# idle$' &
+idle=$!
+run_those 2 -LE '^# (alone|calm|idle)$'
+wait $idle
+idle=
 [ -z "$units" ] || end_units
 run_those 2 -l '^# calm$'
 run_those 1 -l '^# alone$'

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Signals that are sent to the recorder reach the command, which decides about them.
+# idle
 . "$(dirname "$0")/common.inc"
 
 cat >target <<'S'

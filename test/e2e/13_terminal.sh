@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # In a terminal: ^C ends the command as it would without varve, and the profile is finished; ^Z stops both, as a job.
+# idle
 . "$(dirname "$0")/common.inc"
 
 cat >drive.py <<'P'

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # D-31: mutexes of every kind, held, handed on, destroyed and left by the dead, in one process and between two; read-write
 # locks, spin locks, barriers, semaphores, conditions, C11's locks and joins: every answer is the bare run's.
+# idle
 . "$(dirname "$0")/guest.inc"
 
 record_options=(--interval 1ms)

@@ -3,6 +3,7 @@
 # A handler of the program's that leaves a hook by siglongjmp, after each of its instructions: what the thread waits for afterwards is
 # recorded all the same. The trap flag counts the instructions; where the hook has all signals blocked a trap ends the process, and
 # there is no handler to leave by.
+# idle
 . "$(dirname "$0")/guest.inc"
 
 build steps -D_GNU_SOURCE -Wl,-z,now <<'E2'

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # D-17, D-18, D-23: under a tick a millisecond errno stays, calls that the kernel restarts do not fail, the program sees no
 # alternate stack but its own, and the handler never allocates.
+# idle
 . "$(dirname "$0")/agent.inc"
 interval_ms=1
 

@@ -3,6 +3,7 @@
 # Hazard 23: filters of system calls that the recorder itself was started with, as in most containers. One that lets agents do
 # what they want takes nothing from a recording; under one that does not, or with another of the program's own, they ask less,
 # and no program ends for it.
+# idle
 . "$(dirname "$0")/guest.inc"
 
 # forbid(NUMBER): from now on a filter ends who makes this system call.

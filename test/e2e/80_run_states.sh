@@ -29,12 +29,12 @@ phases() {
   local source=$1 factor=$2 percent=$3
   shift 3
   rm -rf p
-  run "$@" "$VARVE" record -q -o p --run-states $source "$program" phases $((400 * factor))
+  run "$@" "$VARVE" record -q -o p --run-states $source "$program" phases $((300 * factor))
   [ $code = 0 ] || broken "exit code of phases is $code$(show)"
   is_true p "run['facts']['observer'] == '$source'"
   for worker in 0 1 2 3; do
-    is_true p "abs(active(t('worker-$worker')) - sum($((400 * factor))e6 for n in truth['active'] if n > $worker)) < \
-      max(30e6, $percent / 100 * 1600e6 * $factor)"
+    is_true p "abs(active(t('worker-$worker')) - sum($((300 * factor))e6 for n in truth['active'] if n > $worker)) < \
+      max(30e6, $percent / 100 * 1200e6 * $factor)"
     is_true p "t('worker-$worker')['end'] is not None and t('worker-$worker')['waits'].get('sleep', 0) >= 1"
   done
   is_true p "all(abs(x['running'] + x['ready'] + x['blocked'] - x['end'] + x['start']) < 0.01 * (x['end'] - x['start']) \
@@ -119,7 +119,7 @@ sleepers() {
   # A thread that never waits is seen on the processors that it was on, also when its name is looked at less often, and by the
   # name that it took while it ran.
   rm -rf m
-  run "$VARVE" record -q -o m --run-states $source "$program" moves 220
+  run "$VARVE" record -q -o m --run-states $source "$program" moves 180
   is_true m "{p for p in t('renamed')['processors'] if p < 2**32 - 1} >= set(truth['processors'])"
   rows threads m '[n(r, "processors_used") for r in rows if r["tid"]]' >used
   is_true m "$(cat used) == [len(t('renamed')['processors'])] or 2**32 - 1 in t('renamed')['processors']"

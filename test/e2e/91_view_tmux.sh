@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # varve view in real terminals: in tmux, as each of five types of terminal, in UTF-8 and without, it opens, follows keys and sizes, and
 # leaves the terminal as it was by q, ^C, SIGTERM, ^Z and a crash. A move of the cursor sends little.
-# long
+# idle
 . "$(dirname "$0")/common.inc"
 
 command -v tmux >/dev/null || fail "tmux is not installed"
