@@ -3,10 +3,12 @@
 // Context: agent start; exec and posix_spawn hooks.
 #include "agent/child_environment.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstring>
 
+#include "agent/program_kind.h"
 #include "agent/program_memory.h"
 #include "agent/session.h"
 #include "agent/text.h"
@@ -71,19 +73,26 @@ void cut_element(char* list, char* at, size_t length) {
   std::memmove(at, end, std::strlen(end) + 1);
 }
 
-/// The recorder puts the runtime of AddressSanitizer right before us where the program needs it. What the
-/// program starts is not to have it.
-void cut_runtime(char* list, const char* own) {
-  constexpr char kRuntime[] = "/libasan.so";
+/// The file name of an element.
+const char* name_in(const char* element, const char* end) {
+  const char* name = element;
+  for (const char* at = element; at < end; ++at)
+    if (*at == '/') name = at + 1;
+  return name;
+}
+
+/// The recorder puts the runtime of AddressSanitizer right before us where the program needs it; no other
+/// program that does has us. What it starts is not to have the runtime. Returns where we are then.
+const char* cut_runtime(char* list, const char* own) {
   char* at = list;
   for (char* next = list; next < own; ++next)
     if (is_separator(*next) && next + 1 < own) at = next + 1;
-  const size_t length = at < own ? size_t(own - at) - 1 : 0, before = std::strlen(list);
-  for (size_t i = 0; i + sizeof kRuntime - 1 <= length; ++i) {
-    if (std::memcmp(at + i, kRuntime, sizeof kRuntime - 1) != 0) continue;
-    cut_element(list, at, length);
-    return void(std::memset(list + std::strlen(list), 0, before - std::strlen(list)));  // as /proc shows it
-  }
+  if (at == own || !is_asan_runtime(name_in(at, own)) || takes_preloads(AT_FDCWD, "/proc/self/exe"))
+    return own;
+  const size_t before = std::strlen(list);
+  cut_element(list, at, size_t(own - at) - 1);
+  std::memset(list + std::strlen(list), 0, before - std::strlen(list));  // as /proc shows it
+  return at;
 }
 
 }  // namespace
@@ -93,7 +102,7 @@ void learn_carried_environment() {
   size_t length = 0;
   const char* own = preload ? find_own_element(preload, length) : nullptr;
   if (own && length < sizeof own_library) std::memcpy(own_library, own, length);
-  if (own) cut_runtime(preload, own);
+  if (own) own = cut_runtime(preload, own);
   const char* session = find_variable(environ, kSessionVariable);
   TextBuilder(session_entry, sizeof session_entry).add(kSessionVariable).add("=").add(session ? session : "");
 }
@@ -108,7 +117,7 @@ void drop_carried_environment() {
     if (carries_library(*entry)) {
       size_t length = 0;
       char* list = *entry + sizeof kPreloadVariable;
-      const char* own = find_own_element(list, length);
+      const char* own = cut_runtime(list, find_own_element(list, length));
       cut_element(list, const_cast<char*>(own), length);
       if (!*list) continue;
     }
@@ -178,8 +187,10 @@ char** carry_environment(char* const* environment, Takes takes, void* memory, si
   }
   if (!found.has_library) {
     TextBuilder entry(text, size_t(static_cast<char*>(memory) + bytes - text));
-    entry.add(kPreloadVariable).add("=").add(own_library);
-    if (found.preload && *found.preload) entry.add(":").add(found.preload);
+    const char* theirs = found.preload ? found.preload : "";
+    const bool after = is_asan_runtime(name_in(theirs, theirs + std::strcspn(theirs, ": ")));
+    entry.add(kPreloadVariable).add("=").add(after ? theirs : own_library);
+    if (*theirs) entry.add(":").add(after ? own_library : theirs);
     out[used++] = text;
   }
   out[used++] = session_entry;

@@ -65,6 +65,8 @@ bool begins_with(const char* text, const char* begin) {
   return !std::strncmp(text, begin, std::strlen(begin));
 }
 
+constexpr size_t kRuntimeNameBytes = 24;
+
 bool is_of_musl(const char* loader) { return begins_with(name_of(loader), "ld-musl"); }
 
 /// The program headers of a file, read one by one: who executes a program may have little stack.
@@ -100,10 +102,9 @@ class Segments {
   const Elf64_Ehdr& header_;
 };
 
-/// Whether it needs the shared runtime of AddressSanitizer, which ends the program if it is not the first of
-/// all libraries; the agent would be. Of the entries, those of libraries come first.
+/// Whether it needs a shared runtime of AddressSanitizer, which ends the program if it is not the first of
+/// all libraries; the agent would be.
 bool needs_asan(const File& file, const Segments& segments) {
-  constexpr char kRuntime[] = "libasan.so";
   constexpr size_t kMost = 256;
   Elf64_Phdr dynamic;
   Elf64_Dyn entry;
@@ -115,10 +116,11 @@ bool needs_asan(const File& file, const Segments& segments) {
   uint64_t names = 0;
   for (size_t i = 0; i < count && !names && read(i) && entry.d_tag != DT_NULL; ++i)
     if (entry.d_tag == DT_STRTAB) names = segments.place_of(entry.d_un.d_ptr);
-  for (size_t i = 0; i < count && names && read(i) && entry.d_tag == DT_NEEDED; ++i) {
-    char name[sizeof kRuntime] = {};
-    file.read(name, sizeof name - 1, names + entry.d_un.d_val);
-    if (!std::strcmp(name, kRuntime)) return true;
+  for (size_t i = 0; i < count && names && read(i) && entry.d_tag != DT_NULL; ++i) {
+    char name[kRuntimeNameBytes] = {};
+    if (entry.d_tag == DT_NEEDED && file.read(name, sizeof name - 1, names + entry.d_un.d_val) &&
+        is_asan_runtime(name))
+      return true;
   }
   return false;
 }
@@ -181,6 +183,10 @@ bool is_emulator(const char* path) {
   for (const char* target : kTargets)
     if (begins_with(name + sizeof kPrefix - 1, target)) return true;
   return false;
+}
+
+bool is_asan_runtime(const char* name) {
+  return begins_with(name, "libasan.so") || begins_with(name, "libclang_rt.asan");
 }
 
 bool takes_preloads(int directory, const char* path) { return last_kind(directory, path) != Kind::kRefused; }

@@ -12,6 +12,9 @@ namespace varve::agent {
 /// process.
 bool is_emulator(const char* path);
 
+/// Whether a library is a runtime of AddressSanitizer, by its name without folders.
+bool is_asan_runtime(const char* name);
+
 /// False where the file is a dynamic program of musl or of another kind of processor, or one that needs the
 /// shared runtime of AddressSanitizer, an emulator that is static, which can take nothing out of its
 /// environment itself, or a script for one of these. True of all others, also of what cannot be read.

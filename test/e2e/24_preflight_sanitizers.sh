@@ -34,6 +34,16 @@ gcc -g -fsanitize=address -x c - -o starts <<<'#include <stdlib.h>
 int main(void) { return system("grep -c libasan /proc/self/maps") == 0; }' || fail "cannot compile"
 record -q -o starts.p ./starts
 expect_eq "maps of AddressSanitizer in what an instrumented program starts" "$(cat out)" 0
+record -q --no-follow -o alone.p ./starts
+expect_eq "maps of AddressSanitizer in what is not followed" "$(cat out)" 0
+# What the program itself preloads stays, and stays the first.
+runtime=$(gcc -print-file-name=libasan.so)
+gcc -x c - -o plain <<<'#include <stdio.h>
+#include <stdlib.h>
+int main(void) { return puts(getenv("LD_PRELOAD")) < 0; }' || fail "cannot compile"
+record -q -o own.p sh -c "LD_PRELOAD=$runtime:\$LD_PRELOAD ./plain; LD_PRELOAD=$runtime ./plain"
+expect_eq "runtimes of the program's own" "$(grep -c "^$runtime:.*libvarve.so\$" out)" 2
+expect_no_match err 'does not come first'
 
 gcc -g -fsanitize=undefined main.c -o ubsan
 record -q -o ubsan.p ./ubsan
