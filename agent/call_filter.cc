@@ -132,15 +132,15 @@ uint32_t answer(const sock_filter* code, uint32_t length, const AgentCall& call)
   return Machine(code, length, data).run() & SECCOMP_RET_ACTION_FULL;
 }
 
-}  // namespace
-
-bool is_filter(const sock_fprog* filter) {
+bool is_readable(const sock_fprog* filter) {
   return can_read(filter, sizeof *filter) && filter->len <= BPF_MAXINSNS &&
          can_read(filter->filter, filter->len * sizeof(sock_filter));
 }
 
+}  // namespace
+
 bool would_harm(const sock_fprog* filter) {
-  if (!is_filter(filter)) return false;
+  if (!is_readable(filter)) return false;
   for (const AgentCall& call : kAgentCalls)
     if (harms(answer(filter->filter, filter->len, call))) return true;
   const uint32_t action = answer(filter->filter, filter->len, {__NR_rt_sigreturn, {}});
@@ -148,7 +148,7 @@ bool would_harm(const sock_fprog* filter) {
 }
 
 bool would_harm_events(const sock_fprog* filter) {
-  return is_filter(filter) && harms(answer(filter->filter, filter->len, {__NR_perf_event_open, {}}));
+  return is_readable(filter) && harms(answer(filter->filter, filter->len, {__NR_perf_event_open, {}}));
 }
 
 }  // namespace varve::agent

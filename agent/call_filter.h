@@ -8,9 +8,6 @@
 
 namespace varve::agent {
 
-/// Whether it can be read, without which the kernel does not take it either.
-bool is_filter(const sock_fprog* filter);
-
 /// Whether the filter would end the program, or send it a signal, or ask another process, for a call of the
 /// agent's. A refusal with an error does no harm, but for the return from a signal handler. Of a program that
 /// cannot be read nothing is known, nor will the kernel take it: false.

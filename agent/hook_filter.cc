@@ -25,7 +25,7 @@ Real<int(int, unsigned long, unsigned long, unsigned long, unsigned long)> real_
 
 void before_filter(const void* argument) {
   const auto* filter = static_cast<const sock_fprog*>(argument);
-  if (!is_filter(filter)) return;                         // to ask what the kernel offers, as libseccomp does
+  if (!filter) return;                                    // to ask what the kernel offers, as libseccomp does
   filters_tried.store(false, std::memory_order_relaxed);  // of a child by raw clone, too, which has hooks
   if (!in_recorded_process()) return;
   if (would_harm(filter)) return leave_image();
@@ -46,9 +46,10 @@ bool is_mode_without_us(int option, unsigned long value) {
 }  // namespace
 
 void before_seccomp(long operation, long flags, const void* argument) {
-  if (operation == SECCOMP_SET_MODE_FILTER) before_filter(argument);
+  if (unsigned(operation) == SECCOMP_SET_MODE_FILTER) before_filter(argument);
   // With anything beside it is refused, which libseccomp asks for, too.
-  if (operation == SECCOMP_SET_MODE_STRICT && !flags && !argument) before_mode_without_us();
+  if (unsigned(operation) == SECCOMP_SET_MODE_STRICT && !unsigned(flags) && !argument)
+    before_mode_without_us();
 }
 
 void resolve_filter_hooks() { real_prctl.get(); }

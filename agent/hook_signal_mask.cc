@@ -124,13 +124,17 @@ uint64_t blocked_for_a_handler(const ThreadBlock& block, int how, const sigset_t
   return named ? named & change_mask(SIG_BLOCK, 0) : 0;
 }
 
+/// What handlers of these signals hold by our doing.
+uint64_t held_with(uint64_t signals) {
+  uint64_t held = 0;
+  for (; signals; signals &= signals - 1) held |= entered_handler(__builtin_ctzll(signals) + 1).held;
+  return held;
+}
+
 /// A handler on an alternate stack that lets its own signal in means to leave by a jump that restores no
 /// mask: the signals of ticks that stand in its mask by our doing go with it. Not where a tick has no room
 /// there.
-void let_held_in(const sigset_t& set, const ThreadBlock& block) {
-  uint64_t held = 0;
-  for (uint64_t rest = set.__val[0]; rest; rest &= rest - 1)
-    held |= entered_handler(__builtin_ctzll(rest) + 1).held;
+void let_held_in(uint64_t held, const ThreadBlock& block) {
   held &= ~block.program_blocks;
   if (!held || !in_recorded_process()) return;
   const StackBounds stack = alternate_stack_here();
@@ -151,6 +155,9 @@ int change_program_mask(Real<MaskChange>& real, int how, const sigset_t* set, si
                        set && how == SIG_SETMASK ? held_here : 0);
   const uint64_t was = block->program_blocks, will = blocked_after(how, set, was) & ~held;
   const uint64_t let_in = was & ~will;
+  // Of whose signals one is let in, was blocked, and so may be in its handler: others do not leave one.
+  const bool may_leave = set && how == SIG_UNBLOCK && held_with(set->__val[0]);
+  const uint64_t left = may_leave ? set->__val[0] & change_mask(SIG_BLOCK, 0) : 0;
   const bool changes =
       was != will && in_recorded_process();  // a vfork's child has a mask, but no block of its own
   if (changes) block->program_blocks = was & will;
@@ -158,7 +165,7 @@ int change_program_mask(Real<MaskChange>& real, int how, const sigset_t* set, si
   if (changes) block->program_blocks = result ? was : will;
   if (!result && before) before->__val[0] = (before->__val[0] & ~held_here) | was;
   if (!result && changes && let_in) let_pending_in(let_in);
-  if (!result && set && how == SIG_UNBLOCK) let_held_in(*set, *block);
+  if (!result && left) let_held_in(held_with(left), *block);
   return result;
 }
 

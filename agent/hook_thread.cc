@@ -8,6 +8,7 @@
 #include <threads.h>
 
 #include <cerrno>
+#include <optional>
 
 #include "agent/hooks.h"
 #include "agent/image.h"
@@ -111,10 +112,13 @@ int run_c11_thread(void* argument) {
 /// with it.
 class AsBelieved {
  public:
-  AsBelieved() : mask_(in_recorded_process() && current_block ? current_block->program_blocks : 0) {}
+  AsBelieved() {
+    const uint64_t blocks = in_recorded_process() && current_block ? current_block->program_blocks : 0;
+    if (blocks) mask_.emplace(blocks);
+  }
 
  private:
-  SignalBlock mask_;
+  std::optional<SignalBlock> mask_;
 };
 
 bool can_follow_threads() {

@@ -16,7 +16,7 @@ struct ElfImage {
   static constexpr uint32_t kMaxRanges = 8;
   static constexpr uint32_t kMaxBuildId = 64;
 
-  uint64_t start = 0, end = 0;  // of all PT_LOAD segments, runtime addresses
+  uint64_t start = 0, end = 0;  // of all PT_LOAD segments, runtime addresses; the start by pages
   CodeRange code[kMaxRanges];
   uint32_t code_count = 0;
   uint32_t build_id_size = 0;

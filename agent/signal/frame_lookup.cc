@@ -26,8 +26,7 @@ cfi::Status find_row(FindObject find, uint64_t pc, FrameRow* frame) {
   return cfi::run_program(frame->fde, pc, &frame->row);
 }
 
-bool has_frame_tables(uint64_t eh_frame_hdr) {
-  KernelCopy bytes;
+bool has_frame_tables(WindowedCopy& bytes, uint64_t eh_frame_hdr) {
   const cfi::Span memory = bytes.span(0, kWholeMemory.end);
   uint64_t pc, address;
   cfi::Fde fde;

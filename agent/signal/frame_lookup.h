@@ -26,7 +26,7 @@ cfi::Status find_row(FindObject find, uint64_t pc, FrameRow* frame);
 
 /// Whether there is what a .eh_frame_hdr leads to, by its first entry. A program whose .eh_frame was stripped
 /// may have kept the header, and to read on from there in place would end it. Three copies by the kernel.
-bool has_frame_tables(uint64_t eh_frame_hdr);
+bool has_frame_tables(WindowedCopy& bytes, uint64_t eh_frame_hdr);
 
 /// The packed rule for `pc`: Form::kFramePointer without CFI, Form::kStop where the CFI cannot be used. When
 /// `pc` is not `exact` (a return address - 1) and has no CFI but the return address has, then that was pushed

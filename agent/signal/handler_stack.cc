@@ -141,10 +141,12 @@ HeldTicks ticks_to_hold(const ucontext_t& context) {
           {address_of(context.uc_stack.ss_sp), frame_of(context)}};
 }
 
-/// A handler's sa_mask holds ticks back; the program's own breakpoints in it are not to end the program.
-void let_breakpoints_in(const ThreadBlock& block, uint64_t held) {
-  const uint64_t trap = held & agent_state.handled_trap() & ~block.program_blocks;
-  if (trap) raw_syscall(__NR_rt_sigprocmask, SIG_UNBLOCK, as_arg(&trap), 0, kKernelSetBytes);
+/// A handler's sa_mask holds ticks back; the program's own breakpoints in it are not to end the program, if
+/// it did not block them itself. Where the kernel's frame of a tick might have no room they are held.
+void let_breakpoints_in(const ucontext_t& context, uint64_t held) {
+  const uint64_t trap = held & agent_state.handled_trap() & ~context.uc_sigmask.__val[0];
+  if (trap && has_room_beside_handler(context))
+    raw_syscall(__NR_rt_sigprocmask, SIG_UNBLOCK, as_arg(&trap), 0, kKernelSetBytes);
 }
 
 /// The mask that was interrupted comes back with the frame.
@@ -177,9 +179,9 @@ void set_entered_handler(int number, const EnteredHandler& entered) {
   auto& context = *static_cast<ucontext_t*>(interrupted);
   const auto [handler, held, flags, current] = entered_handler(number);
   const uint64_t return_address_at = address_of(__builtin_frame_address(0)) + sizeof(uint64_t);
-  if (is_frame_of_kernel(context, return_address_at)) enter_if_on_our_stack(handler, number, *info, context);
   ThreadBlock* block = agent_state.recorded() ? current_block : nullptr;
-  if (block) let_breakpoints_in(*block, held);
+  if (block) let_breakpoints_in(context, held);
+  if (is_frame_of_kernel(context, return_address_at)) enter_if_on_our_stack(handler, number, *info, context);
   if (block && !has_room_beside_handler(context))
     return call_on_small_stack(*block, handler, number, info, context);
   return handler(number, info, interrupted);

@@ -79,7 +79,8 @@ bool ModuleLog::note_copy(const dl_find_object& found, CodeRange copy, uint64_t 
   module.image.end = copy.end;
   module.image.code[0] = copy;
   module.image.code_count = 1;
-  return add(module, origin);
+  add(module, origin);  // its rules are no object's
+  return true;
 }
 
 void ModuleLog::note_gone(uint64_t start) {
@@ -98,7 +99,6 @@ bool ModuleLog::describe(const dl_find_object& found, Described& module) {
   if (!copy_by_kernel(uint64_t(found.dlfo_link_map), &map, sizeof map)) return false;
   module.map = found.dlfo_link_map;
   module.frames = found.dlfo_eh_frame;
-  module.has_tables = found.dlfo_eh_frame && has_frame_tables(uint64_t(found.dlfo_eh_frame));
   module.bias = map.l_addr;
   module.path = path_of(map.l_name);
   if (!module.path) return false;
@@ -107,6 +107,7 @@ bool ModuleLog::describe(const dl_find_object& found, Described& module) {
   const ProgramHeaders headers = is_program ? program_.headers : mapped_program_headers(begin, end - begin);
   ElfImage& image = module.image;
   WindowedCopy bytes(window_, sizeof window_);
+  module.has_tables = module.frames && has_frame_tables(bytes, uint64_t(module.frames));
   if (!read_program_headers(headers, map.l_addr, bytes, image)) return false;
   if (!image.code_count) image = {begin, end, {{begin, end}}, 1, 0, {}};
   dl_find_object still{};

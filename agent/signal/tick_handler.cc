@@ -103,8 +103,8 @@ void tick(ThreadBlock& block, const siginfo_t& info, const ucontext_t& context) 
   ThreadBlock* block = current_block;
   auto& interrupted = *static_cast<ucontext_t*>(context);
   if (is_tick(*info, block)) {
-    // Its time is in the next one's. One within another: of the timer that the first has just put an event in
-    // the place of, or the reverse.
+    // Its time is in the next one's. One within another: of the event that a timer's tick has just put in its
+    // place.
     if (block->in_tick.load(std::memory_order_relaxed)) return;
     if (!has_room_for_tick(interrupted)) return count(format::Counter::kTicksWithoutRoom);
     int saved_errno = errno;

@@ -132,14 +132,16 @@ void drain_ticks(const ThreadBlock& block) {
 
 /// A program that handles SIGTRAP itself means what it says of it: where it blocks that no event's tick
 /// comes.
-bool may_have_event(const ThreadBlock& block) {
-  return agent_state.uses_events() && !(agent_state.handled_trap() & block.program_blocks);
+bool blocks_events(const ThreadBlock& block) {
+  return agent_state.uses_events() && (agent_state.handled_trap() & block.program_blocks);
 }
 
 /// By an event at this distance, for so many ticks; by the timer where there can be none.
 long tick_by_event(ThreadBlock& block, uint64_t distance_ns, uint64_t interval_ns, uint32_t ticks) {
-  block.ticks_of_distance = ticks;
-  const bool allowed = may_have_event(block);
+  const bool not_now = blocks_events(block);  // its mask may be that of a moment
+  block.ticks_of_distance = not_now ? kTicksBetweenLooks : ticks;
+  if (not_now) return tick_by_timer(block, interval_ns);
+  const bool allowed = agent_state.uses_events();
   const long error = allowed ? start_event(block, distance_ns) : 0;
   if (!allowed || failed(error)) return keep_to_timer(block, interval_ns, error);
   end_timer(block);

@@ -173,6 +173,33 @@ static int leaves_and_handles(void) {
                 blocked(SIGTRAP)) < 0;
 }
 
+/* A breakpoint in a handler of faults that asks for an alternate stack where there is none, and a handler of
+ * the program's that is not let in by one of its own that it lets in. */
+static volatile sig_atomic_t let_in;
+static void on_prof_let_faults_in(int number) {
+  sigset_t faults;
+  sigemptyset(&faults);
+  sigaddset(&faults, SIGSEGV);
+  sigprocmask(SIG_UNBLOCK, &faults, NULL);
+  let_in += !blocked(number);
+  ++profiled;
+}
+static void trap_and_go_back(int number) {
+  __asm__ volatile("int3");
+  siglongjmp(place, number);
+}
+static int traps_without_stack(void) {
+  handle(SIGTRAP, on_trap, SA_RESTART);
+  handle(SIGPROF, on_prof_let_faults_in, SA_RESTART);
+  handle(SIGSEGV, trap_and_go_back, SA_ONSTACK);
+  for (volatile int i = 0; i < 3; ++i) {
+    raise(SIGPROF);
+    if (sigsetjmp(place, 1) == 0) *(volatile int*)8 = 1;
+    work_ms(30);
+  }
+  return printf("traps %d, profiled %d, let in %d\n", traps, profiled, let_in) < 0;
+}
+
 /* What a handler may do on such a stack: work, let everything in, wait with nothing blocked, have another one
  * come, leave by a jump. */
 static int shown(void) {
@@ -355,6 +382,7 @@ int main(int count, char** words) {
                {"waiters", waiters},
                {"interrupts", interrupts},
                {"leaves_and_handles", leaves_and_handles},
+               {"traps_without_stack", traps_without_stack},
                {"sent_faults", sent_faults}};
   for (size_t i = 0; count > 1 && i < sizeof kinds / sizeof *kinds; ++i)
     if (!strcmp(kinds[i].name, words[1])) return kinds[i].run();

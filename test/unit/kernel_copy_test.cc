@@ -82,7 +82,11 @@ Test(kernel_copy, rows_are_those_read_in_place) {
 Test(kernel_copy, tables_of_an_object_are_there_unless_stripped) {
   dl_find_object found{};
   cr_assert(find_object(uint64_t(dlsym(RTLD_DEFAULT, "qsort_r")), found));
-  cr_expect(has_frame_tables(uint64_t(found.dlfo_eh_frame)));
+  const auto has = [](uint64_t address) {
+    KernelCopy bytes;
+    return has_frame_tables(bytes, address);
+  };
+  cr_expect(has(uint64_t(found.dlfo_eh_frame)));
   // A header at the end of its page, whose table of one entry leads to an FDE behind it.
   uint8_t* page = last_page();
   struct {
@@ -94,16 +98,16 @@ Test(kernel_copy, tables_of_an_object_are_there_unless_stripped) {
   for (const int32_t fde : {int32_t(sizeof header), -int32_t(kCopiedPage), INT32_MAX}) {
     header.fde = fde;
     std::memcpy(at, &header, sizeof header);
-    cr_expect_not(has_frame_tables(uint64_t(at)), "FDE %d bytes on", fde);
+    cr_expect_not(has(uint64_t(at)), "FDE %d bytes on", fde);
   }
   std::memset(page, 0, 64);  // as a linker fills what was stripped
   header.fde = int32_t(page - at);
   std::memcpy(at, &header, sizeof header);
-  cr_expect_not(has_frame_tables(uint64_t(at)));
-  cr_expect_not(has_frame_tables(uint64_t(page + kCopiedPage)), "the header itself is gone");
+  cr_expect_not(has(uint64_t(at)));
+  cr_expect_not(has(uint64_t(page + kCopiedPage)), "the header itself is gone");
   header.entries = 0;
   std::memcpy(at, &header, sizeof header);
-  cr_expect(has_frame_tables(uint64_t(at)), "nothing is read of an empty table");
+  cr_expect(has(uint64_t(at)), "nothing is read of an empty table");
 }
 
 Test(kernel_copy, tables_that_went_are_bad_not_a_crash) {
