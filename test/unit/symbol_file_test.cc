@@ -141,6 +141,17 @@ Test(symbol_file, cut_at_any_length_it_is_a_sentence) {
   cr_expect_eq(readable, 0);
 }
 
+/// Rows may all have one text, which would be compared with itself again and again.
+Test(symbol_file, a_module_with_a_path_longer_than_a_record_holds_is_refused) {
+  for (const size_t length : {65'000, 70'000}) {
+    load::Profile profile = profile_with_symbols("");
+    profile.modules[0].path.assign(length, 'x');
+    const std::vector<uint8_t> bytes = symbol::encode_symbols(profile, table_of_profile(profile), kSession);
+    cr_expect_eq(symbol::decode_symbols(bytes, profile, kSession).has_value(), length < 65'536, "%zu",
+                 length);
+  }
+}
+
 Test(symbol_file, every_changed_byte_is_noticed_or_harmless) {
   load::Profile profile = profile_with_symbols("");
   symbol::SymbolTable table = table_of_profile(profile);

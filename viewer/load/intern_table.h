@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <random>
 #include <vector>
 
 namespace varve::load {
@@ -14,8 +15,17 @@ namespace varve::load {
 /// Fibonacci hashing: the high bits of the product are the well mixed ones.
 constexpr uint64_t spread(uint64_t key) { return (key ^ key >> 32) * 0x9E3779B97F4A7C15u; }
 
-/// Row is comparable and has hash_of(Row) -> uint64_t, mixed in its high bits. The rows stand in a vector of
-/// the caller's, who may also add rows that are not in the table.
+/// Another one in each process: who knew where rows go could make a profile whose rows all go to one place.
+inline uint64_t secret_factor() {
+  static const uint64_t factor = [] {
+    std::random_device random;
+    return (uint64_t(random()) << 32 | random()) | 1;
+  }();
+  return factor;
+}
+
+/// Row is comparable and has hash_of(Row) -> uint64_t. The rows stand in a vector of the caller's, who may
+/// also add rows that are not in the table. Which number a row has does not depend on the place of its slot.
 template <typename Row>
 class InternTable {
  public:
@@ -23,7 +33,7 @@ class InternTable {
   uint32_t intern(std::vector<Row>& rows, const Row& row) {
     if (used_ * 4 >= slots_.size() * 3) grow(rows);
     size_t mask = slots_.size() - 1;
-    for (size_t slot = hash_of(row) >> shift_;; slot = (slot + 1) & mask) {
+    for (size_t slot = place_of(row);; slot = (slot + 1) & mask) {
       uint32_t index = slots_[slot];
       if (index == kEmpty) {
         slots_[slot] = uint32_t(rows.size());
@@ -38,13 +48,16 @@ class InternTable {
  private:
   static constexpr uint32_t kEmpty = UINT32_MAX;
 
+  /// Multiply-shift (Dietzfelbinger and others, 1997): few factors send a given pair of hashes to one place.
+  size_t place_of(const Row& row) const { return (hash_of(row) ^ hash_of(row) >> 32) * factor_ >> shift_; }
+
   void grow(const std::vector<Row>& rows) {
     std::vector<uint32_t> old(slots_.empty() ? 64 : slots_.size() * 2, kEmpty);
     old.swap(slots_);
     shift_ = 64 - unsigned(std::countr_zero(slots_.size()));
     for (uint32_t index : old) {
       if (index == kEmpty) continue;
-      size_t slot = hash_of(rows[index]) >> shift_;
+      size_t slot = place_of(rows[index]);
       while (slots_[slot] != kEmpty) slot = (slot + 1) & (slots_.size() - 1);
       slots_[slot] = index;
     }
@@ -53,6 +66,7 @@ class InternTable {
   std::vector<uint32_t> slots_;
   size_t used_ = 0;
   unsigned shift_ = 64;
+  uint64_t factor_ = secret_factor();
 };
 
 }  // namespace varve::load

@@ -61,14 +61,15 @@ Column SampleTable::gather(Column& column) const {
   return ordered;
 }
 
-/// Only where runs of one thread overlap, which the agent does not write.
+/// Only where runs of one thread overlap, which the agent does not write, or a pause lies within one.
 void SampleTable::sort_by_time(Samples& samples, size_t first, size_t end) {
   std::vector<size_t> order(end - first);
-  std::iota(order.begin(), order.end(), first);
-  std::ranges::stable_sort(order, {}, [&](size_t row) { return samples.time_ns[row]; });
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(order, {}, [&](size_t row) { return samples.time_ns[first + row]; });
   auto apply = [&](auto& column) {
-    auto copy = column;
-    for (size_t i = 0; i < order.size(); ++i) column[first + i] = copy[order[i]];
+    const auto begin = column.begin() + ptrdiff_t(first);
+    const std::vector copy(begin, begin + ptrdiff_t(order.size()));
+    for (size_t i = 0; i < order.size(); ++i) begin[ptrdiff_t(i)] = copy[order[i]];
   };
   apply(samples.weight_ns);
   apply(samples.path);

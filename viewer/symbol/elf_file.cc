@@ -62,7 +62,9 @@ tl::expected<ElfFile, std::string> ElfFile::open(const std::string& path) {
   if (file.file_.fd < 0)
     return tl::unexpected<std::string>(std::string("cannot be opened: ") + std::strerror(errno));
   struct stat info {};
-  ::fstat(file.file_.fd, &info);
+  if (::fstat(file.file_.fd, &info) != 0 || load::is_mostly_holes(info))
+    return tl::unexpected<std::string>(
+        "is mostly holes");  // what reading it may cost is a multiple of its size
   file.bytes_ = uint64_t(info.st_size);
   file.modified_ = {uint64_t(info.st_mtim.tv_sec) * kNanosPerSecond.count + uint64_t(info.st_mtim.tv_nsec)};
   file.handle_.reset(elf_begin(file.file_.fd, ELF_C_READ_MMAP, nullptr));
@@ -86,13 +88,20 @@ tl::expected<void, std::string> ElfFile::read_headers() {
   if (!handle_ || elf_kind(elf()) != ELF_K_ELF || !gelf_getehdr(elf(), &header))
     return tl::unexpected<std::string>("is no ELF file");
   if (!supported(header)) return tl::unexpected<std::string>("is not an x86-64 program or library");
+  // Sections may overlap in a forged file, whose parts would be read again and again.
+  constexpr size_t kMostSections = 4096, kMostSectionName = 256;
   size_t names = 0;
+  uint64_t in_file = 0;
   if (elf_getshdrstrndx(elf(), &names) != 0) names = 0;
   for (Elf_Scn* scn = nullptr; (scn = elf_nextscn(elf(), scn));) {
     GElf_Shdr shdr;
     if (!gelf_getshdr(scn, &shdr)) continue;
     const char* name = names ? elf_strptr(elf(), names, shdr.sh_name) : nullptr;
-    sections_.push_back({name ? name : "", shdr.sh_addr, shdr.sh_size, shdr.sh_entsize, shdr.sh_flags,
+    const std::string_view known = name ? std::string_view(name, strnlen(name, kMostSectionName)) : "";
+    if (shdr.sh_type != SHT_NOBITS) in_file += shdr.sh_size;
+    if (sections_.size() == kMostSections || in_file / 2 > bytes_)
+      return tl::unexpected<std::string>("has sections that no linker makes");
+    sections_.push_back({std::string(known), shdr.sh_addr, shdr.sh_size, shdr.sh_entsize, shdr.sh_flags,
                          shdr.sh_type, elf_ndxscn(scn)});
   }
   read_build_id();

@@ -6,7 +6,10 @@
 #include <gelf.h>
 
 #include <algorithm>
+#include <cstring>
 #include <tuple>
+
+#include "viewer/symbol/demangle.h"
 
 namespace varve::symbol {
 namespace {
@@ -21,7 +24,8 @@ bool is_of(SymbolKind kind, const GElf_Sym& symbol) {
 
 /// "memcpy@@GLIBC_2.14" is memcpy; what begins with "." or "$" is an assembler's local label.
 std::string_view plain_name(const char* name) {
-  std::string_view text(name ? name : "");
+  // Many may be ends of one long text, and a longer name is not shown whole in any case.
+  std::string_view text = name ? std::string_view(name, strnlen(name, kMaxLinkageName)) : "";
   if (text.starts_with('.') || text.starts_with('$')) return {};
   return text.substr(0, text.find('@'));
 }

@@ -5,9 +5,11 @@
 
 #include <gelf.h>
 
+#include <cstring>
 #include <utility>
 
 #include "common/bytes.h"
+#include "viewer/symbol/demangle.h"
 
 namespace varve::symbol {
 namespace {
@@ -40,7 +42,7 @@ std::string_view symbol_name(Elf* elf, size_t table, size_t index) {
   if (!data || index > INT32_MAX || !gelf_getshdr(scn, &shdr) || !gelf_getsym(data, int(index), &symbol))
     return {};
   const char* name = elf_strptr(elf, shdr.sh_link, symbol.st_name);
-  std::string_view text(name ? name : "");
+  std::string_view text = name ? std::string_view(name, strnlen(name, kMaxLinkageName)) : "";
   return text.substr(0, text.find('@'));
 }
 

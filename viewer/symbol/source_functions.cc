@@ -50,7 +50,7 @@ std::string declaration_file(Dwarf_Die* die) {
                dwarf_cu_die(attribute.cu, &unit, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr) &&
                dwarf_getsrcfiles(&unit, &files, &count) == 0 && index < count;
   const char* name = known ? dwarf_filesrc(files, index, nullptr, nullptr) : nullptr;
-  return name != nullptr ? source_path(&unit, name) : std::string();
+  return name != nullptr ? source_path(&unit, {name, strnlen(name, PATH_MAX)}) : std::string();
 }
 
 bool is_mangled(std::string_view name) {
@@ -106,7 +106,7 @@ std::string source_path(Dwarf_Die* unit, std::string_view name) {
 uint32_t SourceFunctions::of(Dwarf_Die die) {
   Dwarf_Die instance = abstract_instance(die);
   auto [known, fresh] = by_die_.try_emplace(instance.addr, kNoFunction);
-  if (!fresh) return known->second;
+  if (!fresh || bytes_left_ == 0) return known->second;
   SourceFunction function;
   function.linkage = linkage_name(&instance);
   // C functions renamed by their authors ("__GI___libc_malloc"): the symbol table has the name that callers
@@ -127,9 +127,9 @@ uint32_t SourceFunctions::of(Dwarf_Die die) {
 
 bool SourceFunctions::afford(const SourceFunction& function) {
   uint64_t bytes = function.name.size() + function.linkage.size() + function.file.size();
-  if (bytes > bytes_left_) return false;
-  bytes_left_ -= bytes;
-  return true;
+  const bool affords = bytes <= bytes_left_;
+  bytes_left_ -= affords ? bytes : bytes_left_;  // what comes after one that was too much is not read
+  return affords;
 }
 
 std::string SourceFunctions::qualified_name(Dwarf_Die die) {

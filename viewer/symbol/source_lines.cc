@@ -6,8 +6,10 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <limits.h>
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 #include <utility>
 
@@ -164,8 +166,8 @@ class Reader {
       break;
     }
     if (!last.file) return {};
-    return {files_.intern(source_path(&unit_->skeleton, last.file)), last.line > 0 ? uint32_t(last.line) : 0,
-            true};
+    return {files_.intern(source_path(&unit_->skeleton, {last.file, strnlen(last.file, PATH_MAX)})),
+            last.line > 0 ? uint32_t(last.line) : 0, true};
   }
 
   static size_t rows_up_to(Dwarf_Lines* rows, size_t count, uint64_t vaddr) {
@@ -244,7 +246,7 @@ class Reader {
     bool known = dwarf_formudata(dwarf_attr(&die, DW_AT_call_file, &attribute), &index) == 0 &&
                  dwarf_diecu(&die, &unit, nullptr, nullptr) && dwarf_getsrcfiles(&unit, &files, &count) == 0;
     const char* file = known && index < count ? dwarf_filesrc(files, index, nullptr, nullptr) : nullptr;
-    if (file) line.file = files_.intern(source_path(&unit, file));
+    if (file) line.file = files_.intern(source_path(&unit, {file, strnlen(file, PATH_MAX)}));
     return line;
   }
 

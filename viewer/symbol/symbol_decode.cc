@@ -105,6 +105,8 @@ class Decoded {
   }
 
   bool text(uint32_t id) const { return id < strings.size(); }
+  /// One that modules are told by, which the record of a module has room for.
+  bool key(uint32_t id) const { return text(id) && strings[id].size() <= UINT16_MAX; }
 
   void check_rows() {
     constexpr char kReference[] = "refers to a row that it does not have";
@@ -114,7 +116,7 @@ class Decoded {
             "is too large");
     first_site.push_back(0);
     for (const auto& row : modules) {
-      require(text(row.path) && text(row.build_id) && text(row.host) && text(row.note), kReference);
+      require(key(row.path) && key(row.build_id) && key(row.host) && text(row.note), kReference);
       first_site.push_back(first_site.back() + row.site_count);
     }
     require(first_site.back() == sites.size(), "has sites without a module");

@@ -38,10 +38,10 @@ CodeFile::CodeFile(int descriptor, uint64_t most_bytes) {
   for (const Elf64_Phdr& each : all)
     if (each.p_type == PT_LOAD)
       segments_.push_back({each.p_vaddr, each.p_offset, each.p_filesz, (each.p_flags & PF_X) != 0});
-  for (const Elf64_Phdr& each : all) {
+  for (const Elf64_Phdr& each : all)
     if (each.p_type == PT_NOTE) read_build_id(descriptor, each.p_offset, each.p_filesz);
-    if (each.p_type == PT_GNU_EH_FRAME) read_frames(descriptor, each.p_vaddr, most_bytes);
-  }
+  const auto frames = std::ranges::find(all, Elf64_Word{PT_GNU_EH_FRAME}, &Elf64_Phdr::p_type);
+  if (frames != all.end()) read_frames(descriptor, frames->p_vaddr, most_bytes);
 }
 
 /// Notes: three words (bytes of name and content, type), then the two, each padded to a multiple of 4.
@@ -82,8 +82,10 @@ void CodeFile::read_frames(int descriptor, uint64_t header_address, uint64_t mos
   if (!cursor.ok() || !holds(frames)(*segment)) return;
   const uint64_t begin = std::min(frames, header_address), end = segment->address + segment->file_bytes;
   if (end - begin > most_bytes) return;
-  frames_ = std::make_unique_for_overwrite<uint8_t[]>(end - begin);  // megabytes: zeroing takes half as long
-  if (!read_at(descriptor, frames_.get(), end - begin, segment->offset + (begin - segment->address))) return;
+  // Megabytes: zeroing takes half as long.
+  auto bytes = std::make_unique_for_overwrite<uint8_t[]>(end - begin);
+  if (!read_at(descriptor, bytes.get(), end - begin, segment->offset + (begin - segment->address))) return;
+  frames_ = std::move(bytes);
   span_ = {begin, end, uint64_t(frames_.get()) - begin};
   frame_header_ = header_address;
 }
