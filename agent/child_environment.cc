@@ -188,6 +188,7 @@ char** carry_environment(char* const* environment, Takes takes, void* memory, si
   if (!found.has_library) {
     TextBuilder entry(text, size_t(static_cast<char*>(memory) + bytes - text));
     const char* theirs = found.preload ? found.preload : "";
+    while (is_separator(*theirs)) ++theirs;
     const bool after = is_asan_runtime(name_in(theirs, theirs + std::strcspn(theirs, ": ")));
     entry.add(kPreloadVariable).add("=").add(after ? theirs : own_library);
     if (*theirs) entry.add(":").add(after ? own_library : theirs);

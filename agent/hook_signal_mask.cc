@@ -132,14 +132,16 @@ uint64_t held_with(uint64_t signals) {
 }
 
 /// A handler on an alternate stack that lets its own signal in means to leave by a jump that restores no
-/// mask: the signals of ticks that stand in its mask by our doing go with it. Not where a tick has no room
-/// there.
+/// mask: the signals of ticks that stand in its mask by our doing go with it. Where a tick has no room there
+/// only a SIGTRAP that the program handles does: the next breakpoint may come before the next change of a
+/// mask.
 void let_held_in(uint64_t held, const ThreadBlock& block) {
   held &= ~block.program_blocks;
   if (!held || !in_recorded_process()) return;
   const StackBounds stack = alternate_stack_here();
   const auto here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
-  if (!stack.contains(here) || holds_tick(here - stack.low)) change_mask(SIG_UNBLOCK, held);
+  if (stack.contains(here) && !holds_tick(here - stack.low)) held &= agent_state.handled_trap();
+  if (held) change_mask(SIG_UNBLOCK, held);
 }
 
 /// A signal is noted as let in before it is, and as blocked after it is: what comes in between is delivered.

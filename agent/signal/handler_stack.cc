@@ -134,28 +134,33 @@ bool is_to_be_moved(const ucontext_t& context) {
          is_on_own_stack(block->stack, stack_pointer(context));
 }
 
+/// Of what a handler's sa_mask holds by our doing, a SIGTRAP of a program that handles it itself, if it did
+/// not block it: by the mask that was interrupted, or by that of a wait, which is nowhere else.
+uint64_t held_breakpoints(const ThreadBlock& block, const ucontext_t& context, uint64_t held) {
+  const uint64_t waits_with = block.masked_wait.number ? block.program_blocks : 0;
+  return held & agent_state.handled_trap() & ~context.uc_sigmask.__val[0] & ~waits_with;
+}
+
+/// The program's own breakpoints in a handler are not to end the program.
+void let_in(uint64_t breakpoints) {
+  if (breakpoints) raw_syscall(__NR_rt_sigprocmask, SIG_UNBLOCK, as_arg(&breakpoints), 0, kKernelSetBytes);
+}
+
 /// What to hold while a handler stands where the frame of a tick, beside what the handler takes, may have no
-/// room: the kernel would end the process. A breakpoint of the program's must not be blocked.
-HeldTicks ticks_to_hold(const ucontext_t& context) {
-  return {agent_state.tick_signals & ~agent_state.handled_trap(),
+/// room: the kernel would end the process. A breakpoint of the program's is not blocked, but where the
+/// handler's mask has it already: that goes when the handler leaves by a jump.
+HeldTicks ticks_to_hold(const ucontext_t& context, uint64_t breakpoints) {
+  return {(agent_state.tick_signals & ~agent_state.handled_trap()) | breakpoints,
           {address_of(context.uc_stack.ss_sp), frame_of(context)}};
 }
 
-/// A handler's sa_mask holds ticks back; the program's own breakpoints in it are not to end the program, if
-/// it did not block them itself. Where the kernel's frame of a tick might have no room they are held.
-void let_breakpoints_in(const ucontext_t& context, uint64_t held) {
-  const uint64_t trap = held & agent_state.handled_trap() & ~context.uc_sigmask.__val[0];
-  if (trap && has_room_beside_handler(context))
-    raw_syscall(__NR_rt_sigprocmask, SIG_UNBLOCK, as_arg(&trap), 0, kKernelSetBytes);
-}
-
 /// The mask that was interrupted comes back with the frame.
-void call_on_small_stack(ThreadBlock& block, AnyHandler handler, int number, siginfo_t* info,
+void call_on_small_stack(ThreadBlock& block, const EnteredHandler& entered, int number, siginfo_t* info,
                          ucontext_t& context) {
   const HeldTicks before = block.held;
-  block.held = ticks_to_hold(context);
+  block.held = ticks_to_hold(context, held_breakpoints(block, context, entered.held));
   raw_syscall(__NR_rt_sigprocmask, SIG_BLOCK, as_arg(&block.held.signals), 0, kKernelSetBytes);
-  handler(number, info, &context);
+  entered.handler(number, info, &context);
   block.held = before;
 }
 
@@ -177,14 +182,15 @@ void set_entered_handler(int number, const EnteredHandler& entered) {
 
 [[gnu::noinline]] void enter_on_its_stack(int number, siginfo_t* info, void* interrupted) {
   auto& context = *static_cast<ucontext_t*>(interrupted);
-  const auto [handler, held, flags, current] = entered_handler(number);
+  const EnteredHandler entered = entered_handler(number);
   const uint64_t return_address_at = address_of(__builtin_frame_address(0)) + sizeof(uint64_t);
   ThreadBlock* block = agent_state.recorded() ? current_block : nullptr;
-  if (block) let_breakpoints_in(context, held);
-  if (is_frame_of_kernel(context, return_address_at)) enter_if_on_our_stack(handler, number, *info, context);
-  if (block && !has_room_beside_handler(context))
-    return call_on_small_stack(*block, handler, number, info, context);
-  return handler(number, info, interrupted);
+  const bool has_room = !block || has_room_beside_handler(context);
+  if (block && has_room) let_in(held_breakpoints(*block, context, entered.held));
+  if (is_frame_of_kernel(context, return_address_at))
+    enter_if_on_our_stack(entered.handler, number, *info, context);
+  if (!has_room) return call_on_small_stack(*block, entered, number, info, context);
+  return entered.handler(number, info, interrupted);
 }
 
 void enter_if_on_our_stack(AnyHandler handler, int number, siginfo_t& info, ucontext_t& context) {

@@ -138,9 +138,7 @@ bool blocks_events(const ThreadBlock& block) {
 
 /// By an event at this distance, for so many ticks; by the timer where there can be none.
 long tick_by_event(ThreadBlock& block, uint64_t distance_ns, uint64_t interval_ns, uint32_t ticks) {
-  const bool not_now = blocks_events(block);  // its mask may be that of a moment
-  block.ticks_of_distance = not_now ? kTicksBetweenLooks : ticks;
-  if (not_now) return tick_by_timer(block, interval_ns);
+  block.ticks_of_distance = ticks;
   const bool allowed = agent_state.uses_events();
   const long error = allowed ? start_event(block, distance_ns) : 0;
   if (!allowed || failed(error)) return keep_to_timer(block, interval_ns, error);
@@ -158,6 +156,7 @@ void tick_by_timer_for_now(ThreadBlock& block, uint64_t cpu_ns, uint64_t interva
 }
 
 void by_event(ThreadBlock& block, uint64_t cpu_ns, uint64_t interval_ns, uint32_t ticks) {
+  if (blocks_events(block)) return tick_by_timer_for_now(block, cpu_ns, interval_ns);  // or for a moment
   const bool by_timer = !block.event_page;
   tick_by_event(block, random_distance(interval_ns), interval_ns, ticks);
   if (!by_timer || !block.event_page) return;
@@ -202,7 +201,7 @@ uint64_t merged_ticks(const ThreadBlock& block, const siginfo_t& info, uint64_t 
 }
 
 long start_ticks(ThreadBlock& block, uint64_t interval_ns) {
-  if (agent_state.events_wanted && agent_state.events_at_once)
+  if (agent_state.events_wanted && agent_state.events_at_once && !blocks_events(block))
     return tick_by_event(block, first_distance(interval_ns), interval_ns, 1);
   block.ticks_of_distance = agent_state.events_wanted;
   begin_timer_evidence(block, block.last_cpu_ns);

@@ -21,7 +21,8 @@ uint64_t merged_ticks(const ThreadBlock& block, const siginfo_t& info, uint64_t 
 /// Begins ticks of the calling thread, the first after a random part of the interval: without that, short
 /// threads that do the same thing would always be sampled at the same place, or never. Where events are asked
 /// for, but not at once, its CPU timer goes first, until the thread has run for a while; it stays where
-/// events are refused or the thread is switched all the time, and that is counted. Who is refused a timer
+/// events are refused or the thread is switched all the time, and that is counted, and for as long as the
+/// thread blocks a SIGTRAP that the program handles. Who is refused a timer
 /// (RLIMIT_SIGPENDING is used up) has an event, where that may be. 0, or -errno of the timer: the thread goes
 /// without samples.
 long start_ticks(ThreadBlock& block, uint64_t interval_ns);

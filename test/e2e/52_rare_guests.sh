@@ -40,6 +40,8 @@ expect_eq "what bare says" "$(cat bare)" "left 5, blocked 0 0"
 holds "samples afterwards" "$(summary sampled_ns leaves) > 0.7 * $(summary cpu_ns leaves)"
 rare leaves_and_handles
 expect_eq "what bare says" "$(cat bare)" "traps 4, profiled 1, blocked 0 0"
+rare leaves_little
+expect_eq "what bare says" "$(cat bare)" "traps 3, blocked 0"
 rare traps_without_stack
 expect_eq "what bare says" "$(cat bare)" "traps 3, profiled 3, let in 0"
 rare unseen_children

@@ -156,6 +156,18 @@ static void trap_and_leave(int number) {
   __asm__ volatile("int3");
   let_in_and_leave(number);
 }
+/* From a stack on which a tick has no room. */
+static int leaves_little(void) {
+  stack_of(8192);
+  handle(SIGTRAP, on_trap, SA_RESTART);
+  handle(SIGSEGV, let_in_and_leave, SA_ONSTACK);
+  for (volatile int i = 0; i < 3; ++i) {
+    if (setjmp(place) == 0) *(volatile int*)8 = 1;
+    __asm__ volatile("int3");
+    work_ms(60);
+  }
+  return printf("traps %d, blocked %d\n", traps, blocked(SIGTRAP)) < 0;
+}
 static int leaves_and_handles(void) {
   const struct itimerval often = {{0, 10000}, {0, 10000}}, never = {{0, 0}, {0, 0}};
   static char large[65536];
@@ -382,6 +394,7 @@ int main(int count, char** words) {
                {"waiters", waiters},
                {"interrupts", interrupts},
                {"leaves_and_handles", leaves_and_handles},
+               {"leaves_little", leaves_little},
                {"traps_without_stack", traps_without_stack},
                {"sent_faults", sent_faults}};
   for (size_t i = 0; count > 1 && i < sizeof kinds / sizeof *kinds; ++i)

@@ -52,6 +52,8 @@ std::string error_of(std::vector<uint8_t> image) {
 Test(elf_file, sections_that_no_linker_makes_are_refused) {
   cr_expect_eq(error_of(with_sections(60, kElfBytes / 40)), "");
   cr_expect_eq(error_of(with_sections(60, kElfBytes / 20)), "has sections that no linker makes");
+  cr_expect_eq(error_of(with_sections(60, UINT64_MAX / 30)), "has sections that no linker makes",
+               "their sum is little");
   cr_expect_eq(error_of(with_sections(4000, 0)), "");
   cr_expect_eq(error_of(with_sections(5000, 0)), "has sections that no linker makes");
 }

@@ -4,6 +4,7 @@
 // Context: viewer, one thread.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -15,17 +16,22 @@ namespace varve::load {
 /// Fibonacci hashing: the high bits of the product are the well mixed ones.
 constexpr uint64_t spread(uint64_t key) { return (key ^ key >> 32) * 0x9E3779B97F4A7C15u; }
 
-/// Another one in each process: who knew where rows go could make a profile whose rows all go to one place.
-inline uint64_t secret_factor() {
-  static const uint64_t factor = [] {
-    std::random_device random;
-    return (uint64_t(random()) << 32 | random()) | 1;
-  }();
-  return factor;
+/// Others in each process: who knew where rows go could make a profile whose rows all go to one place.
+inline const std::array<uint64_t, 2> secret_factors = [] {
+  std::random_device random;
+  const auto odd = [&] { return (uint64_t(random()) << 32 | random()) | 1; };
+  return std::array<uint64_t, 2>{odd(), odd()};
+}();
+
+/// Of an address and the number of what it lies in, mixed in its high bits (multilinear hashing: Carter and
+/// Wegman, 1979).
+inline uint64_t secret_hash(uint64_t address, uint64_t owner) {
+  return address * secret_factors[0] + owner * secret_factors[1];
 }
 
-/// Row is comparable and has hash_of(Row) -> uint64_t. The rows stand in a vector of the caller's, who may
-/// also add rows that are not in the table. Which number a row has does not depend on the place of its slot.
+/// Row is comparable and has hash_of(Row) -> uint64_t, mixed in its high bits. The rows stand in a vector of
+/// the caller's, who may also add rows that are not in the table. Which number a row has does not depend on
+/// the place of its slot.
 template <typename Row>
 class InternTable {
  public:
@@ -48,8 +54,7 @@ class InternTable {
  private:
   static constexpr uint32_t kEmpty = UINT32_MAX;
 
-  /// Multiply-shift (Dietzfelbinger and others, 1997): few factors send a given pair of hashes to one place.
-  size_t place_of(const Row& row) const { return (hash_of(row) ^ hash_of(row) >> 32) * factor_ >> shift_; }
+  size_t place_of(const Row& row) const { return hash_of(row) >> shift_; }
 
   void grow(const std::vector<Row>& rows) {
     std::vector<uint32_t> old(slots_.empty() ? 64 : slots_.size() * 2, kEmpty);
@@ -66,7 +71,6 @@ class InternTable {
   std::vector<uint32_t> slots_;
   size_t used_ = 0;
   unsigned shift_ = 64;
-  uint64_t factor_ = secret_factor();
 };
 
 }  // namespace varve::load

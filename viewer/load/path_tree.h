@@ -18,7 +18,7 @@
 
 namespace varve::load {
 
-inline uint64_t hash_of(const Site& site) { return spread(site.vaddr.value + spread(site.module.value)); }
+inline uint64_t hash_of(const Site& site) { return secret_hash(site.vaddr.value, site.module.value); }
 
 /// The SpecialSite that stands at the root side of a stack that is not whole; none for a whole one.
 std::optional<SpecialSite> special_site(format::StackEnd end);

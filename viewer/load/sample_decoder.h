@@ -30,7 +30,7 @@ struct CodeSite {
   constexpr bool operator==(const CodeSite&) const = default;
 };
 inline uint64_t hash_of(const CodeSite& site) {
-  return spread(site.vaddr + spread(uint64_t(site.module) << 32 | site.process));
+  return secret_hash(site.vaddr, uint64_t(site.module) << 32 | site.process);
 }
 
 struct DecodedSample {

@@ -54,6 +54,17 @@ ElfFile::CloseFile::~CloseFile() {
   if (fd >= 0) ::close(fd);
 }
 
+namespace {
+
+/// Of a file just written some file systems (ZFS) count no blocks yet, but know where its first hole is.
+bool begins_with_little(int descriptor, off_t size) {
+  constexpr off_t kPart = 64;
+  const off_t hole = lseek(descriptor, 0, SEEK_HOLE);
+  return hole < size / kPart;
+}
+
+}  // namespace
+
 tl::expected<ElfFile, std::string> ElfFile::open(const std::string& path) {
   elf_version(EV_CURRENT);
   ElfFile file;
@@ -62,7 +73,9 @@ tl::expected<ElfFile, std::string> ElfFile::open(const std::string& path) {
   if (file.file_.fd < 0)
     return tl::unexpected<std::string>(std::string("cannot be opened: ") + std::strerror(errno));
   struct stat info {};
-  if (::fstat(file.file_.fd, &info) != 0 || load::is_mostly_holes(info))
+  if (::fstat(file.file_.fd, &info) != 0)
+    return tl::unexpected<std::string>(std::string("cannot be asked for its size: ") + std::strerror(errno));
+  if (load::is_mostly_holes(info) && begins_with_little(file.file_.fd, info.st_size))
     return tl::unexpected<std::string>(
         "is mostly holes");  // what reading it may cost is a multiple of its size
   file.bytes_ = uint64_t(info.st_size);
@@ -98,9 +111,10 @@ tl::expected<void, std::string> ElfFile::read_headers() {
     if (!gelf_getshdr(scn, &shdr)) continue;
     const char* name = names ? elf_strptr(elf(), names, shdr.sh_name) : nullptr;
     const std::string_view known = name ? std::string_view(name, strnlen(name, kMostSectionName)) : "";
-    if (shdr.sh_type != SHT_NOBITS) in_file += shdr.sh_size;
-    if (sections_.size() == kMostSections || in_file / 2 > bytes_)
+    const uint64_t size = shdr.sh_type == SHT_NOBITS ? 0 : shdr.sh_size;
+    if (sections_.size() == kMostSections || size > 2 * bytes_ - in_file)
       return tl::unexpected<std::string>("has sections that no linker makes");
+    in_file += size;
     sections_.push_back({std::string(known), shdr.sh_addr, shdr.sh_size, shdr.sh_entsize, shdr.sh_flags,
                          shdr.sh_type, elf_ndxscn(scn)});
   }
@@ -117,10 +131,13 @@ void ElfFile::read_build_id() {
   }
   size_t count = 0;
   if (elf_getphdrnum(elf(), &count) != 0) return;
-  for (size_t i = 0; i < count && build_id_.empty(); ++i) {
+  constexpr size_t kMostHeaders = 256;
+  constexpr uint64_t kMostNoteBytes = 64 << 10;
+  for (size_t i = 0; i < std::min(count, kMostHeaders) && build_id_.empty(); ++i) {
     GElf_Phdr phdr;
     if (!gelf_getphdr(elf(), int(i), &phdr) || phdr.p_type != PT_NOTE) continue;
-    Elf_Data* notes = elf_getdata_rawchunk(elf(), int64_t(phdr.p_offset), phdr.p_filesz, ELF_T_NHDR);
+    Elf_Data* notes = elf_getdata_rawchunk(elf(), int64_t(phdr.p_offset),
+                                           std::min<uint64_t>(phdr.p_filesz, kMostNoteBytes), ELF_T_NHDR);
     if (notes && notes->d_buf) build_id_ = build_id_note(notes);
   }
 }
@@ -148,6 +165,12 @@ const Section* ElfFile::section_at(Address vaddr, SymbolKind kind) const {
 Elf_Data* ElfFile::data(const Section& section) const {
   Elf_Scn* scn = section.type == SHT_NOBITS ? nullptr : elf_getscn(elf(), section.index);
   return scn ? elf_getdata(scn, nullptr) : nullptr;
+}
+
+bool ElfFile::has_strings(size_t index) const {
+  const auto found = std::ranges::find(sections_, index, &Section::index);
+  const auto text = found == sections_.end() ? std::span<const uint8_t>() : contents(*found);
+  return !text.empty() && text.back() == 0;
 }
 
 std::span<const uint8_t> ElfFile::contents(const Section& section) const {

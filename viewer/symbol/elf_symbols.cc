@@ -25,7 +25,7 @@ bool is_of(SymbolKind kind, const GElf_Sym& symbol) {
 /// "memcpy@@GLIBC_2.14" is memcpy; what begins with "." or "$" is an assembler's local label.
 std::string_view plain_name(const char* name) {
   // Many may be ends of one long text, and a longer name is not shown whole in any case.
-  std::string_view text = name ? std::string_view(name, strnlen(name, kMaxLinkageName)) : "";
+  std::string_view text = name ? std::string_view(name, strnlen(name, kMaxLinkageName + 1)) : "";
   if (text.starts_with('.') || text.starts_with('$')) return {};
   return text.substr(0, text.find('@'));
 }
@@ -105,6 +105,7 @@ std::vector<CodeSymbol> read_symbols(const ElfFile& file, uint32_t section_type,
   if (!data) return symbols;
   GElf_Shdr shdr;
   gelf_getshdr(elf_getscn(file.elf(), table->index), &shdr);
+  if (!file.has_strings(shdr.sh_link)) return symbols;
   std::vector<bool> wanted;
   for (const Section& section : file.sections()) {
     if (section.index >= wanted.size()) wanted.resize(section.index + 1);

@@ -34,15 +34,17 @@ PltStub stub_of(uint64_t start, uint64_t size, std::string_view target, std::str
 }
 
 /// Name of symbol `index` of the table in section `table`, without its version.
-std::string_view symbol_name(Elf* elf, size_t table, size_t index) {
+std::string_view symbol_name(const ElfFile& file, size_t table, size_t index) {
+  Elf* elf = file.elf();
   Elf_Scn* scn = elf_getscn(elf, table);
   Elf_Data* data = scn ? elf_getdata(scn, nullptr) : nullptr;
   GElf_Shdr shdr;
   GElf_Sym symbol;
-  if (!data || index > INT32_MAX || !gelf_getshdr(scn, &shdr) || !gelf_getsym(data, int(index), &symbol))
+  if (!data || index > INT32_MAX || !gelf_getshdr(scn, &shdr) || !gelf_getsym(data, int(index), &symbol) ||
+      !file.has_strings(shdr.sh_link))
     return {};
   const char* name = elf_strptr(elf, shdr.sh_link, symbol.st_name);
-  std::string_view text = name ? std::string_view(name, strnlen(name, kMaxLinkageName)) : "";
+  std::string_view text = name ? std::string_view(name, strnlen(name, kMaxLinkageName + 1)) : "";
   return text.substr(0, text.find('@'));
 }
 
@@ -61,8 +63,7 @@ void PltNames::read_relocations() {
       if (!gelf_getrela(data, int(i), &rela)) break;
       bool named = names_a_function(unsigned(GELF_R_TYPE(rela.r_info)));
       if (!named && !lazy) continue;
-      const std::string_view name =
-          named ? symbol_name(file_.elf(), shdr.sh_link, GELF_R_SYM(rela.r_info)) : "";
+      const std::string_view name = named ? symbol_name(file_, shdr.sh_link, GELF_R_SYM(rela.r_info)) : "";
       if (lazy) lazy_.push_back(name);
       if (!name.empty()) slots_.try_emplace(rela.r_offset, name);
     }

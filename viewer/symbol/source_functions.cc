@@ -9,6 +9,8 @@
 
 #include <algorithm>
 
+#include "viewer/symbol/demangle.h"
+
 namespace varve::symbol {
 namespace {
 
@@ -34,7 +36,9 @@ std::string text(const char* value) { return value ? value : ""; }
 std::string linkage_name(Dwarf_Die* die) {
   for (unsigned name : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
     Dwarf_Attribute attribute;
-    if (dwarf_attr_integrate(die, name, &attribute)) return text(dwarf_formstring(&attribute));
+    if (!dwarf_attr_integrate(die, name, &attribute)) continue;
+    const char* known = dwarf_formstring(&attribute);
+    return known ? std::string(known, strnlen(known, kMaxLinkageName + 1)) : "";
   }
   return {};
 }
