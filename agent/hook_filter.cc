@@ -25,7 +25,8 @@ Real<int(int, unsigned long, unsigned long, unsigned long, unsigned long)> real_
 
 void before_filter(const void* argument) {
   const auto* filter = static_cast<const sock_fprog*>(argument);
-  if (!filter) return;                                    // to ask what the kernel offers, as libseccomp does
+  // To ask what the kernel offers, as libseccomp does.
+  if (!filter) return;
   filters_tried.store(false, std::memory_order_relaxed);  // of a child by raw clone, too, which has hooks
   if (!in_recorded_process()) return;
   if (would_harm(filter)) return leave_image();

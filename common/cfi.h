@@ -104,6 +104,9 @@ struct Fde {
   bool signal_frame = false;
 };
 
+/// No value: of the encodings of addresses (DW_EH_PE_omit).
+inline constexpr uint8_t kPeOmit = 0xff;
+
 /// Finds the address of the FDE that may cover `pc` through the sorted table of .eh_frame_hdr. Only the table
 /// form that every linker writes (DW_EH_PE_datarel | sdata4) is searched; a header without it is kNone.
 Status find_fde(Span eh_frame_hdr, uint64_t pc, uint64_t* fde_address);

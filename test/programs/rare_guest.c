@@ -98,7 +98,7 @@ static int handlers_8192(void) {
 }
 
 /* A handler on such a stack meets a breakpoint of the program's, and puts back the mask that it found. */
-static volatile sig_atomic_t traps, profiled;
+static volatile sig_atomic_t traps, profiled, let_in;
 static void on_trap(int number) { traps += number == SIGTRAP; }
 static void on_prof(int number) { profiled += number == SIGPROF; }
 static void mask_and_trap(int number) {
@@ -156,7 +156,6 @@ static void trap_and_leave(int number) {
   __asm__ volatile("int3");
   let_in_and_leave(number);
 }
-/* From a stack on which a tick has no room. */
 static int leaves_little(void) {
   stack_of(8192);
   handle(SIGTRAP, on_trap, SA_RESTART);
@@ -185,9 +184,7 @@ static int leaves_and_handles(void) {
                 blocked(SIGTRAP)) < 0;
 }
 
-/* A breakpoint in a handler of faults that asks for an alternate stack where there is none, and a handler of
- * the program's that is not let in by one of its own that it lets in. */
-static volatile sig_atomic_t let_in;
+/* The same without an alternate stack; and SIGPROF stays blocked in its own handler, which lets faults in. */
 static void on_prof_let_faults_in(int number) {
   sigset_t faults;
   sigemptyset(&faults);

@@ -14,4 +14,5 @@
 #include "common/cfi.cc"
 #include "common/cfi_cursor.cc"
 #include "common/cfi_expression.cc"
+#include "common/cfi_table.cc"
 #include "test/programs/walk_setup.h"

@@ -75,9 +75,9 @@ tl::expected<ElfFile, std::string> ElfFile::open(const std::string& path) {
   struct stat info {};
   if (::fstat(file.file_.fd, &info) != 0)
     return tl::unexpected<std::string>(std::string("cannot be asked for its size: ") + std::strerror(errno));
+  // What reading it may cost is a multiple of its size.
   if (load::is_mostly_holes(info) && begins_with_little(file.file_.fd, info.st_size))
-    return tl::unexpected<std::string>(
-        "is mostly holes");  // what reading it may cost is a multiple of its size
+    return tl::unexpected<std::string>("is mostly holes");
   file.bytes_ = uint64_t(info.st_size);
   file.modified_ = {uint64_t(info.st_mtim.tv_sec) * kNanosPerSecond.count + uint64_t(info.st_mtim.tv_nsec)};
   file.handle_.reset(elf_begin(file.file_.fd, ELF_C_READ_MMAP, nullptr));

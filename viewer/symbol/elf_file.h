@@ -65,7 +65,7 @@ class ElfFile {
   const Section* code_at(Address vaddr) const { return section_at(vaddr, SymbolKind::kCode); }
   /// The bytes as they are in the file; empty for SHT_NOBITS and for a section that lies outside the file.
   std::span<const uint8_t> contents(const Section& section) const;
-  /// Whether that section is one of texts that end in it: of another each look for one reads all of it.
+  /// Whether that section is one of texts whose last one ends: of another each look reads all of it.
   bool has_strings(size_t index) const;
   Elf_Data* data(const Section& section) const;
   bool has_dwarf() const;
